@@ -48,16 +48,16 @@ interface Context {
   credential: Credential | undefined;
 }
 
-/** One word of a shell: nothing in single quotes is expanded. */
-export const word = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** The text as one argument of a shell command: nothing in single quotes is expanded. */
+export const shellArgument = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const curl = ({ method, path, body }: ApiCall, { url, credential }: Context): string =>
   [
-    `curl -s${method === 'POST' && body === undefined ? ' -X POST' : ''} ${word(url + path)}`,
+    `curl -s${method === 'POST' && body === undefined ? ' -X POST' : ''} ${shellArgument(url + path)}`,
     ...(credential ? [`-H "${credential.header}: ${credential.prefix}$${credential.variable}"`] : []),
     ...(body === undefined
       ? []
-      : ["-H 'content-type: application/json'", `-d ${word(JSON.stringify(body))}`]),
+      : ["-H 'content-type: application/json'", `-d ${shellArgument(JSON.stringify(body))}`]),
   ].join(' \\\n  ');
 
 const typeScript = ({ method, path, body, sdk }: ApiCall, { url, credential }: Context): string => {

@@ -8,6 +8,18 @@ export interface ListPage {
 
 export type ReadPage = (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage>;
 
+/** Objects of a request, where the server has no lower limit. */
+export const downloadPage = 500;
+
+/** For a search with an offset, which does not say where the next page begins. */
+export const readByOffset =
+  (read: (page: { limit: number; offset: number }, signal: AbortSignal) => Promise<object[]>): ReadPage =>
+  async (cursor = '0', signal) => {
+    const offset = Number(cursor);
+    const rows = await read({ limit: downloadPage, offset }, signal);
+    return { rows, next: rows.length < downloadPage ? undefined : String(offset + downloadPage) };
+  };
+
 /** Objects in one file: the browser holds them all. */
 export const downloadMax = 10_000;
 

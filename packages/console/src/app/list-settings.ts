@@ -44,24 +44,16 @@ export const useListSettings = (list: string): KeptSettings => {
 
 export type NamedColumn = Pick<Column<never>, 'name' | 'isExtra' | 'isFixed'>;
 
-type ChoosableColumn = { name: string; isExtra?: true };
+/** True for a column with a text as name, except the one with the link of the row. */
+export const isChoosable = <C extends NamedColumn>(column: C): column is C & { name: string } =>
+  typeof column.name === 'string' && column.isFixed !== true;
 
-/** Columns with a text as name can be chosen, except the one with the link of the row. */
-export const choosable = (columns: readonly NamedColumn[]): ChoosableColumn[] =>
-  columns.flatMap(({ name, isExtra, isFixed }) =>
-    typeof name === 'string' && isFixed !== true ? [{ name, ...(isExtra && { isExtra }) }] : [],
-  );
-
-export const isColumnShown = ({ name, isExtra }: ChoosableColumn, toggled: readonly string[]): boolean =>
-  toggled.includes(name) === (isExtra === true);
+export const isColumnShown = (
+  { name, isExtra }: Pick<NamedColumn, 'isExtra'> & { name: string },
+  toggled: readonly string[],
+): boolean => toggled.includes(name) === (isExtra === true);
 
 export const shownColumns = <Row>(
   columns: readonly Column<Row>[],
   toggled: readonly string[],
-): Column<Row>[] =>
-  columns.filter(
-    ({ name, isExtra, isFixed }) =>
-      typeof name !== 'string' ||
-      isFixed === true ||
-      isColumnShown({ name, ...(isExtra && { isExtra }) }, toggled),
-  );
+): Column<Row>[] => columns.filter((column) => !isChoosable(column) || isColumnShown(column, toggled));

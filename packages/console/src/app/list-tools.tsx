@@ -11,7 +11,7 @@ import { ErrorNotice } from '../ui/states.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { Code } from './code-button.tsx';
 import { csvOf, downloadMax, readAll, type ReadPage, saveFile } from './download.ts';
-import { choosable, isColumnShown, type KeptSettings, type NamedColumn } from './list-settings.ts';
+import { isChoosable, isColumnShown, type KeptSettings, type NamedColumn } from './list-settings.ts';
 import { parseSearch } from './search-text.ts';
 
 interface ListToolsProps {
@@ -56,7 +56,7 @@ const Columns = ({ columns, settings }: Pick<ListToolsProps, 'columns' | 'settin
   return (
     <fieldset className="row">
       <legend>Columns</legend>
-      {choosable(columns).map((column) => (
+      {columns.filter(isChoosable).map((column) => (
         <label key={column.name} className="row">
           <input
             type="checkbox"

@@ -9,7 +9,7 @@ import { CodeButton } from '../app/code-button.tsx';
 import { MissingAssistant } from '../app/missing.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
-import { AskFirst } from '../ui/dialog.tsx';
+import { DeleteButton } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { LoadOlder } from '../ui/paging.tsx';
 import { Loaded } from '../ui/states.tsx';
@@ -89,18 +89,9 @@ const DeleteAssistant = ({ assistant }: { assistant: Assistant }): ReactNode => 
     },
   });
   return (
-    <AskFirst
-      trigger={(ask) => (
-        <Button kind="danger" onClick={ask}>
-          <Icon name="trash" size={14} /> Delete…
-        </Button>
-      )}
-      title="Delete this assistant?"
-      action="Delete the assistant"
-      request={remove}
-    >
+    <DeleteButton title="Delete this assistant?" action="Delete the assistant" request={remove}>
       <p>Its versions and its crons are deleted with it. Threads and runs stay. This cannot be undone.</p>
-    </AskFirst>
+    </DeleteButton>
   );
 };
 

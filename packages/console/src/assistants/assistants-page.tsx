@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Assistant } from '@svc/sdk';
 import { type ReactNode, useState } from 'react';
 import { useClient, useServerQuery } from '../api/client.tsx';
+import { readByOffset } from '../app/download.ts';
 import { shownColumns, useListSettings } from '../app/list-settings.ts';
 import { ListTools } from '../app/list-tools.tsx';
 import { GraphSelect } from '../graph/graph-select.tsx';
@@ -95,8 +96,6 @@ export const AssistantsPage = (): ReactNode => {
   );
 };
 
-const downloadPage = 500;
-
 const AssistantListTools = ({ search }: { search: Search }): ReactNode => {
   const client = useClient();
   const settings = useListSettings('assistants');
@@ -113,11 +112,7 @@ const AssistantListTools = ({ search }: { search: Search }): ReactNode => {
           body,
           sdk: { name: 'assistants.search', args: [], options: body },
         },
-        read: async (cursor = '0', signal) => {
-          const offset = Number(cursor);
-          const rows = await client.assistants.search({ ...body, limit: downloadPage, offset }, { signal });
-          return { rows, next: rows.length < downloadPage ? undefined : String(offset + downloadPage) };
-        },
+        read: readByOffset((page, signal) => client.assistants.search({ ...body, ...page }, { signal })),
       }}
     />
   );

@@ -8,7 +8,7 @@ import { MissingCron } from '../app/missing.tsx';
 import { RunTable } from '../runs/run-table.tsx';
 import { Button } from '../ui/button.tsx';
 import { CopyId } from '../ui/copy.tsx';
-import { AskFirst } from '../ui/dialog.tsx';
+import { DeleteButton } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Fact, Panel } from '../ui/panel.tsx';
 import { ErrorNotice, Loaded } from '../ui/states.tsx';
@@ -133,18 +133,9 @@ const CronActions = ({ cron }: { cron: Cron }): ReactNode => {
         <Button disabled={toggle.isPending} onClick={() => toggle.mutate()}>
           {cron.enabled ? 'Pause' : 'Resume'}
         </Button>
-        <AskFirst
-          trigger={(ask) => (
-            <Button kind="danger" onClick={ask}>
-              <Icon name="trash" size={14} /> Delete…
-            </Button>
-          )}
-          title="Delete this cron?"
-          action="Delete the cron"
-          request={remove}
-        >
+        <DeleteButton title="Delete this cron?" action="Delete the cron" request={remove}>
           <p>It creates no more runs. The runs that it has created stay. This cannot be undone.</p>
-        </AskFirst>
+        </DeleteButton>
       </div>
       <ErrorNotice error={toggle.error} />
     </>

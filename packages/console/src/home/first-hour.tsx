@@ -3,20 +3,18 @@ import type { Assistant } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useSchemas } from '../api/queries.ts';
-import { type ApiCall, snippetsOf } from '../api/snippets.ts';
+import type { ApiCall } from '../api/snippets.ts';
 import { apiUrl } from '../app/addresses.ts';
+import { Code } from '../app/code-button.tsx';
 import { messagesField } from '../graph/read-schema.ts';
-import { useSession } from '../session/session.ts';
-import { CodeBlock } from '../ui/code-block.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Panel } from '../ui/panel.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 
 export const FirstHour = ({ assistant }: { assistant: Assistant }): ReactNode => {
   const { assistant_id: id, name, graph_id: graph, description } = assistant;
-  const session = useSession();
   const schemas = useSchemas(id);
-  if (!session || schemas.isPending) return null;
+  if (schemas.isPending) return null;
   const call = firstCall(graph, messagesField(schemas.data?.input_schema));
   return (
     <Panel title="No run has been started yet">
@@ -34,9 +32,7 @@ export const FirstHour = ({ assistant }: { assistant: Assistant }): ReactNode =>
           </a>{' '}
           has all routes.
         </p>
-        {snippetsOf(call, apiUrl, session.sign_in).map((snippet) => (
-          <CodeBlock key={snippet.language} {...snippet} />
-        ))}
+        <Code call={call} />
       </div>
     </Panel>
   );

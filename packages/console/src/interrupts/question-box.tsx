@@ -1,5 +1,5 @@
 // A question that a graph asks a person, and the form of the answer.
-import { type ReactNode, useState } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { AreaField } from '../ui/form-field.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
@@ -247,7 +247,7 @@ const ActionForm = ({
       )}
       {isWanted('text') && (
         <WordsField
-          text={text}
+          value={text}
           onChange={(changed) => {
             setText(changed);
             onEdit();
@@ -273,26 +273,10 @@ const ActionForm = ({
   );
 };
 
-const WordsField = ({
-  text,
-  onChange,
-  onSubmit,
-}: {
-  text: string;
-  onChange: (text: string) => void;
-  onSubmit: () => void;
-}): ReactNode => (
-  <label className="stack" style={{ gap: 4 }} data-answer-key="r">
-    Your words
-    <textarea
-      className="field"
-      dir="auto"
-      rows={2}
-      value={text}
-      onChange={(event) => onChange(event.target.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit();
-      }}
-    />
-  </label>
+const WordsField = (
+  field: Pick<ComponentProps<typeof AreaField>, 'value' | 'onChange' | 'onSubmit'>,
+): ReactNode => (
+  <div data-answer-key="r">
+    <AreaField label="Your words" {...field} />
+  </div>
 );

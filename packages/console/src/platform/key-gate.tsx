@@ -4,7 +4,7 @@ import { ApiError } from '@svc/sdk';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { word } from '../api/snippets.ts';
+import { shellArgument } from '../api/snippets.ts';
 import { isId } from '../app/search-text.ts';
 import { session, useIsLocal, useSession } from '../session/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -141,7 +141,7 @@ const KeyFields = ({ need, refusal }: KeyFormProps): ReactNode => {
       ) : (
         <div className="key-command copy-block">
           Show the key that the first start has generated:{' '}
-          <CopyText text={`cat ${word(file)}`} label="the command that shows the key" />
+          <CopyText text={`cat ${shellArgument(file)}`} label="the command that shows the key" />
         </div>
       )}
       <p>Paste it here, and press Enter. The server keeps it, encrypted, for the session of this browser.</p>

@@ -3,14 +3,13 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useAssistants } from '../api/queries.ts';
 import { isOpen } from '../api/statuses.ts';
+import { FilterChips } from '../app/filter-chips.tsx';
 import { shownColumns } from '../app/list-settings.ts';
-import { pairOf, withPair } from '../app/metadata-filter.ts';
 import { RunBadge } from '../ui/badge.tsx';
 import { CopyId } from '../ui/copy.tsx';
 import { type Column, DataTable } from '../ui/data-table.tsx';
 import { Ago, Elapsed, Took } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { MetadataChips } from '../values/metadata-chips.tsx';
 
 /** Rows that are chosen for an action. */
 export interface RowSelection {
@@ -69,24 +68,7 @@ export const runColumns = (names: ReadonlyMap<string, string>): readonly Column<
   {
     name: 'Metadata',
     isExtra: true,
-    cell: ({ metadata }) => (
-      <MetadataChips
-        metadata={metadata}
-        max={4}
-        linkOf={(key, value, text) =>
-          pairOf(key, value) !== undefined && (
-            <Link
-              from="/runs"
-              to="."
-              search={(search) => ({ ...search, meta: withPair(search.meta, key, value) })}
-              className="metadata-chip"
-            >
-              {text}
-            </Link>
-          )
-        }
-      />
-    ),
+    cell: ({ metadata }) => <FilterChips list="/runs" metadata={metadata} />,
   },
   {
     name: 'Error',

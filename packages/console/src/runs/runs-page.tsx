@@ -6,6 +6,7 @@ import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'r
 import { useClient } from '../api/client.tsx';
 import { usePagedQuery } from '../api/paged-query.ts';
 import { runStatuses, runStatusNames } from '../api/statuses.ts';
+import { downloadPage } from '../app/download.ts';
 import { useListSettings } from '../app/list-settings.ts';
 import { ListTools } from '../app/list-tools.tsx';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
@@ -160,8 +161,6 @@ interface RunListProps {
   query: ReturnType<typeof useRuns>;
   selection: RowSelection;
 }
-
-const downloadPage = 500;
 
 const RunListTools = ({ filter, isValid }: { filter: RunFilter; isValid: boolean }): ReactNode => {
   const client = useClient();

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { Button } from '../ui/button.tsx';
-import { AskFirst } from '../ui/dialog.tsx';
+import { DeleteButton } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Fact } from '../ui/panel.tsx';
 import { Loaded, State } from '../ui/states.tsx';
@@ -65,21 +65,12 @@ const Details = ({ item, onClose }: { item: Item; onClose: () => void }): ReactN
           <Button onClick={() => setEditing(true)}>
             <Icon name="edit" size={14} /> Edit…
           </Button>
-          <AskFirst
-            trigger={(ask) => (
-              <Button kind="danger" onClick={ask}>
-                <Icon name="trash" size={14} /> Delete…
-              </Button>
-            )}
-            title="Delete this item?"
-            action="Delete the item"
-            request={remove}
-          >
+          <DeleteButton title="Delete this item?" action="Delete the item" request={remove}>
             <p>
               <code>{visibleText(item.key)}</code> of <code>{namespace}</code> is deleted for all graphs and
               users. This cannot be undone.
             </p>
-          </AskFirst>
+          </DeleteButton>
         </div>
       </header>
       <dl className="facts">

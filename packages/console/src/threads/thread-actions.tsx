@@ -1,12 +1,12 @@
 import type { Thread } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { type ComponentProps, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useClient } from '../api/client.tsx';
 import { CodeButton } from '../app/code-button.tsx';
 import { useStillHere } from '../app/use-still-here.ts';
 import { Button } from '../ui/button.tsx';
-import { AskFirst } from '../ui/dialog.tsx';
+import { type ButtonRequest, DeleteButton } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { ErrorNotice } from '../ui/states.tsx';
 import { type Pruned, PruneDialog } from './prune-dialog.tsx';
@@ -84,20 +84,11 @@ export const ThreadActions = ({
   );
 };
 
-const DeleteThread = ({ request }: Pick<ComponentProps<typeof AskFirst>, 'request'>): ReactNode => (
-  <AskFirst
-    trigger={(ask) => (
-      <Button kind="danger" onClick={ask}>
-        <Icon name="trash" size={14} /> Delete…
-      </Button>
-    )}
-    title="Delete this thread?"
-    action="Delete the thread"
-    request={request}
-  >
+const DeleteThread = ({ request }: { request: ButtonRequest }): ReactNode => (
+  <DeleteButton title="Delete this thread?" action="Delete the thread" request={request}>
     <p>
       Its state, its checkpoints and its runs are deleted with it. This cannot be undone. Copies of the thread
       stay.
     </p>
-  </AskFirst>
+  </DeleteButton>
 );

@@ -2,16 +2,17 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useClient } from '../api/client.tsx';
+import { readByOffset } from '../app/download.ts';
+import { FilterChips } from '../app/filter-chips.tsx';
 import { shownColumns, useListSettings } from '../app/list-settings.ts';
 import { ListTools } from '../app/list-tools.tsx';
-import { metadataProblem, pairOf, textHint, withPair } from '../app/metadata-filter.ts';
+import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { previewOf } from '../messages/thread-preview.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
 import { InvalidFilter, Loaded, NoMatch, State } from '../ui/states.tsx';
 import { Ago } from '../ui/time.tsx';
 import { visibleText } from '../ui/visible-text.ts';
-import { MetadataChips } from '../values/metadata-chips.tsx';
 import { ThreadBadge } from './thread-badge.tsx';
 import { conditionsOf, defaultOrder, isFiltered, ownerOf, type ThreadFilter } from './thread-filter.ts';
 import { ThreadFilters } from './thread-filters.tsx';
@@ -74,7 +75,6 @@ export const ThreadsPage = (): ReactNode => {
   );
 };
 
-const downloadPage = 500;
 /** Options of the search that the SDK of LangGraph has too. */
 const sdkOptions = ['status', 'metadata', 'sort_by', 'sort_order', 'limit'];
 
@@ -103,12 +103,9 @@ const ThreadListTools = ({ filter, isValid }: { filter: ThreadFilter; isValid: b
             body,
             ...(isInSdk && { sdk: { name: 'threads.search', args: [], options: body } }),
           },
-          read: async (cursor = '0', signal) => {
-            const offset = Number(cursor);
-            const page = { ...body, select: [...listed], limit: downloadPage, offset };
-            const rows = await client.threads.search(page, { signal });
-            return { rows, next: rows.length < downloadPage ? undefined : String(offset + downloadPage) };
-          },
+          read: readByOffset((page, signal) =>
+            client.threads.search({ ...body, ...page, select: [...listed] }, { signal }),
+          ),
         }
       }
     />
@@ -162,24 +159,7 @@ const columns: readonly Column<ThreadRow>[] = [
   {
     name: 'Metadata',
     isExtra: true,
-    cell: ({ metadata }) => (
-      <MetadataChips
-        metadata={metadata}
-        max={4}
-        linkOf={(key, value, text) =>
-          pairOf(key, value) !== undefined && (
-            <Link
-              from="/threads"
-              to="."
-              search={(search) => ({ ...search, meta: withPair(search.meta, key, value), page: undefined })}
-              className="metadata-chip"
-            >
-              {text}
-            </Link>
-          )
-        }
-      />
-    ),
+    cell: ({ metadata }) => <FilterChips list="/threads" metadata={metadata} />,
   },
   { name: 'State changed', className: 'number', cell: (thread) => <Ago at={thread.state_updated_at} /> },
   { name: 'Created', className: 'number optional', cell: (thread) => <Ago at={thread.created_at} /> },

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState, type ComponentProps, type ReactNode
 import { rememberFocus } from './return-focus.ts';
 import { ErrorNotice } from './states.tsx';
 import { Button } from './button.tsx';
+import { Icon } from './icons.tsx';
 
 /** A modal dialog. The browser keeps the focus in it. Afterwards it returns to where it was. */
 export const Dialog = ({
@@ -75,7 +76,7 @@ export const DialogActions = ({
 );
 
 /** A request that a button sends. */
-interface ButtonRequest {
+export interface ButtonRequest {
   isPending: boolean;
   error: Error | null;
   mutate: (variables: void, options?: { onSuccess?: () => void }) => void;
@@ -137,3 +138,15 @@ export const AskFirst = ({
     </>
   );
 };
+
+/** A button that deletes an object, and asks first. */
+export const DeleteButton = (question: Omit<ComponentProps<typeof AskFirst>, 'trigger'>): ReactNode => (
+  <AskFirst
+    trigger={(ask) => (
+      <Button kind="danger" onClick={ask}>
+        <Icon name="trash" size={14} /> Delete…
+      </Button>
+    )}
+    {...question}
+  />
+);
