@@ -17,7 +17,7 @@ export const FilterChips = ({
     metadata={metadata}
     max={shownMax}
     linkOf={(key, value, text) =>
-      pairOf(key, value) !== undefined && (
+      pairOf(key, value) === undefined ? undefined : (
         <Link
           from={list}
           to="."

@@ -4,7 +4,7 @@ import { inlineJson } from './inline-json.ts';
 
 const charsMax = 60;
 
-/** Metadata of an object as `key = value`. `linkOf`: a link that filters the list by the pair. */
+/** Metadata of an object as `key = value`. `linkOf`: a link that filters the list by the pair; undefined without one. */
 export const MetadataChips = ({
   metadata,
   max = 50,

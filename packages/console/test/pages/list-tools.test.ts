@@ -17,7 +17,7 @@ describeInBrowser('a list', () => {
   it('of runs has columns to choose, chips that filter, views with a name, and files', async () => {
     const hostile = '=1+1 <img src=x onerror=alert(1)>';
     const { runId } = await run(console.client, 'agent', says('hello'), { case: 'tools', team: hostile });
-    await run(console.client, 'agent', says('hello'), { case: 'tools', team: 'other' });
+    await run(console.client, 'agent', says('hello'), { case: 'tools', team: 'other', labels: ['a'] });
     const page = await console.open('/runs?meta=case:tools');
     const rows = page.locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(2);
@@ -35,6 +35,8 @@ describeInBrowser('a list', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('columnheader', { name: 'Metadata' }).waitFor();
     await expect.poll(() => page.getByRole('columnheader', { name: 'Attempt' }).count()).toBe(0);
+    // The filter has no lists.
+    await page.getByText('labels = ["a"]').waitFor();
     await page.getByRole('link', { name: `team = ${hostile}` }).press('Enter');
     await expect.poll(() => rows.count()).toBe(1);
     await page.getByRole('button', { name: 'List…' }).click();
