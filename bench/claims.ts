@@ -31,7 +31,7 @@ type Backlog = 'owners' | 'thread' | 'delayed';
 
 const titles: Record<Backlog, string> = {
   owners: 'runs of 1,000 users and 20 assistants',
-  thread: 'runs behind one that runs on their thread',
+  thread: 'runs that wait for another run of their thread',
   delayed: 'runs that are not due',
 };
 const backlogs = ['owners', 'thread', 'delayed'] satisfies Backlog[];

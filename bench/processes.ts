@@ -100,7 +100,7 @@ const usageOf = (pids: number[]): Usage => ({
   switches: pids.reduce((sum, pid) => sum + switchesOf(pid), 0),
 });
 
-/** With the Python process of an executor, whose program is `svc_executor`. */
+/** Also true for the Python process of an executor: the name of its program is `svc_executor`. */
 const isExecutor = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('executor');
 
 const isPython = (pid: number): boolean => read(`/proc/${pid}/cmdline`).includes('svc_executor');

@@ -32,7 +32,7 @@ export interface Measurement {
   cpuMs: number;
 }
 
-export interface Contestant extends AsyncDisposable {
+export interface PythonTarget extends AsyncDisposable {
   /** Until it is ready. */
   startMs: number;
   measure(work: Work): Promise<Measurement>;
@@ -44,7 +44,7 @@ const folder = fileURLToPath(new URL('./python', import.meta.url));
 
 const interpreter = (environment: string): string => join(environment, 'bin', 'python3');
 
-export const startEngine = async (environment: string): Promise<Contestant> => {
+export const startEngine = async (environment: string): Promise<PythonTarget> => {
   const began = performance.now();
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     interpreter(environment),
@@ -109,7 +109,7 @@ const measureRuns = async (target: Target, work: Work): Promise<Measurement> => 
 export const startSvc = async (
   environment: string,
   dataDir: string,
-): Promise<Contestant & { postmaster: number }> => {
+): Promise<PythonTarget & { postmaster: number }> => {
   const server = await startMeasured(dataDir, {
     project: './python/langgraph.json',
     env: { VIRTUAL_ENV: environment },
@@ -133,7 +133,10 @@ export const startSvc = async (
   };
 };
 
-const contestant = (target: Awaited<ReturnType<typeof startProgram>>, others: number[] = []): Contestant => ({
+const pythonTarget = (
+  target: Awaited<ReturnType<typeof startProgram>>,
+  others: number[] = [],
+): PythonTarget => ({
   startMs: target.startMs,
   measure: (work) => measureRuns(target, work),
   memoryMb: () => ({ executors: memoryOfTree(target.pid), all: memoryOfTree(target.pid, ...others) }),
@@ -141,12 +144,12 @@ const contestant = (target: Awaited<ReturnType<typeof startProgram>>, others: nu
 });
 
 /** With as many jobs as the measurements have clients: by default it executes fewer runs at a time. */
-export const startStock = async (environment: string, port: number): Promise<Contestant> => {
+export const startStock = async (environment: string, port: number): Promise<PythonTarget> => {
   const args = ['dev', '--no-browser', '--no-reload', '--n-jobs-per-worker', '64', '--port', String(port)];
   // It stores its state in the folder of the project.
   const project = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   for (const file of ['graph.py', 'langgraph.json']) cpSync(join(folder, file), join(project, file));
-  const stock = contestant(
+  const stock = pythonTarget(
     await startProgram({
       name: 'The stock server',
       command: join(environment, 'bin', 'langgraph'),
@@ -169,14 +172,14 @@ export const startStock = async (environment: string, port: number): Promise<Con
 export const startAegra = async (
   environment: string,
   { port, dataDir, postmaster }: { port: number; dataDir: string; postmaster: number },
-): Promise<Contestant> => {
+): Promise<PythonTarget> => {
   const db = new pg.Client({ host: dataDir, port: 5432, user: 'svc', database: 'postgres' });
   await db.connect();
   const { rowCount } = await db.query(`select from pg_database where datname = 'aegra'`);
   if (rowCount === 0) await db.query('create database aegra');
   await db.end();
   const args = ['-m', 'uvicorn', 'aegra_api.main:app', '--port', String(port), '--log-level', 'error'];
-  return contestant(
+  return pythonTarget(
     await startProgram({
       name: 'Aegra',
       command: interpreter(environment),

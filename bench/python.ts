@@ -1,7 +1,7 @@
 // Python graphs: the engine alone, this server, the stock server in memory, and Aegra, in turns in one session.
 //
 // scripts/install-test-programs.sh python-stock && npm run bench:python -- [--aegra folder] [--environment folder] [--rounds 3] [--only part]
-//   --environment  a Python environment with langgraph-cli[inmem], whose interpreter the engine alone and svc use as well
+//   --environment  a Python environment with langgraph-cli[inmem]; the engine alone and svc use its interpreter too
 //   --aegra        a Python environment with aegra-api; without it, Aegra is left out
 //   --only         part of a name of what is measured, such as `turn`
 // Other programs use the machine as well: the ratios of a round count, and of rows with CPU more than of those with time.
@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
-  type Contestant,
+  type PythonTarget,
   startAegra,
   startEngine,
   startStock,
@@ -42,27 +42,27 @@ const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
 const said = (content: string) => ({ messages: [{ role: 'user', content }] });
 
-const runs = async (contestant: Contestant, graph: string, count: number): Promise<Figures> => {
+const runs = async (target: PythonTarget, graph: string, count: number): Promise<Figures> => {
   const work: Work = { graph, input: said('hello'), count, clients: 32, streams: false };
-  const { tookMs, cpuMs } = await contestant.measure(work);
+  const { tookMs, cpuMs } = await target.measure(work);
   return {
     [`${graph}, 32 clients, runs/s`]: (count * 1_000) / tookMs,
     [`${graph}, 32 clients, CPU per run, ms`]: cpuMs / count,
   };
 };
 
-const firstToken = async (contestant: Contestant): Promise<Figures> => {
+const firstToken = async (target: PythonTarget): Promise<Figures> => {
   const work: Work = { graph: 'speaker', input: said('hello'), count: 20, clients: 1, streams: true };
-  const { ms, cpuMs } = await contestant.measure(work);
+  const { ms, cpuMs } = await target.measure(work);
   return {
     'first of 50 tokens, 1 client, p50 ms': median(ms),
     'CPU per such run, ms': cpuMs / work.count,
   };
 };
 
-const waiting = async (contestant: Contestant): Promise<Figures> => {
+const waiting = async (target: PythonTarget): Promise<Figures> => {
   const clients = 64;
-  const { tookMs } = await contestant.measure({
+  const { tookMs } = await target.measure({
     graph: 'waiter',
     input: { ms: waitMs },
     count: clients,
@@ -73,22 +73,22 @@ const waiting = async (contestant: Contestant): Promise<Figures> => {
 };
 
 /** Turns on a thread of 400 messages, which each add two. */
-const turns = async (contestant: Contestant): Promise<Figures> => {
+const turns = async (target: PythonTarget): Promise<Figures> => {
   const thread = randomUUID();
   const texts = Array.from({ length: longThread - 1 }, (_, at) => `${at} ${'x'.repeat(600)}`);
   const messages = texts.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content }));
   const turn = { graph: 'one-node', thread, clients: 1, streams: false };
-  await contestant.measure({ ...turn, input: { messages }, count: 1 });
-  const { ms, cpuMs } = await contestant.measure({ ...turn, input: said('hello'), count: 20 });
+  await target.measure({ ...turn, input: { messages }, count: 1 });
+  const { ms, cpuMs } = await target.measure({ ...turn, input: said('hello'), count: 20 });
   return {
     'turn on a thread of 400 messages, p50 ms': median(ms),
     'CPU per such turn, ms': cpuMs / ms.length,
   };
 };
 
-const parts: [string, (contestant: Contestant) => Promise<Figures>][] = [
-  ['one-node', (contestant) => runs(contestant, 'one-node', 640)],
-  ['chain', (contestant) => runs(contestant, 'chain', 320)],
+const parts: [string, (target: PythonTarget) => Promise<Figures>][] = [
+  ['one-node', (target) => runs(target, 'one-node', 640)],
+  ['chain', (target) => runs(target, 'chain', 320)],
   ['first token', firstToken],
   ['waiting', waiting],
   ['turn', turns],
@@ -98,7 +98,7 @@ const names = ['engine', 'svc', 'stock server', ...(flags.aegra === undefined ? 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-'));
 
 /** Starts all, svc first: Aegra uses its PostgreSQL. */
-const startAll = async (): Promise<Contestant[]> => {
+const startAll = async (): Promise<PythonTarget[]> => {
   const svc = await startSvc(environment, dataDir);
   const started = [
     await startEngine(environment),
@@ -118,12 +118,12 @@ const startAll = async (): Promise<Contestant[]> => {
 };
 
 /** In the opposite order, since the database stops last. */
-const stopAll = async (all: Contestant[]): Promise<void> => {
+const stopAll = async (all: PythonTarget[]): Promise<void> => {
   for (const one of [...all].filter((_, at) => at !== 1)) await one[Symbol.asyncDispose]();
   await all[1]?.[Symbol.asyncDispose]();
 };
 
-/** By contestant, of all rounds. */
+/** By target, of all rounds. */
 const found: Figures[][] = names.map(() => []);
 const starts: number[][] = names.map(() => []);
 let all = await startAll(); // creates the databases
@@ -153,7 +153,7 @@ try {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-type Memory = ReturnType<Contestant['memoryMb']>;
+type Memory = ReturnType<PythonTarget['memoryMb']>;
 
 function print(before: Memory[], after: Memory[]): void {
   const line = (cells: string[]): void => void process.stdout.write(`| ${cells.join(' | ')} |\n`);

@@ -121,7 +121,7 @@ const KeyIntroduction = (form: KeyFormProps): ReactNode => {
     );
   return (
     <p className="muted">
-      {need.what} belong to workspaces, whose routes always need a key.{' '}
+      {need.what} belong to a workspace, and its routes always need a key.{' '}
       {need.role === 'viewer'
         ? 'A key that only reads is enough to look at them.'
         : `${need.creates ? 'Creating them needs' : 'They need'} a key with the role admin.`}

@@ -12,7 +12,7 @@ export interface Attachments {
   add: (files: readonly File[]) => void;
   remove: (attachment: Attachment) => void;
   clear: () => void;
-  /** Attaches files again that were not sent, unless there are others meanwhile. */
+  /** Attaches unsent files again, unless the person has attached other files since. */
   restore: (attached: readonly Attachment[]) => void;
 }
 

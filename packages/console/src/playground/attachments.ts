@@ -29,7 +29,7 @@ export const kindOf = ({ name, type }: Pick<File, 'name' | 'type'>): Kind | unde
     : undefined;
 };
 
-/** Adds files to those of a message. Throws a sentence about the first one that cannot be attached. */
+/** Returns the attachments with these files added. Throws an error that names the first file that cannot be attached. */
 export const withFiles = async (
   attached: readonly Attachment[],
   files: readonly File[],

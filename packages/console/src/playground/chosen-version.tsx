@@ -1,4 +1,4 @@
-// An earlier version of the assistant, whose config and context the runs of the page get.
+// An earlier version of the assistant. The runs of the page get its config and context.
 import type { Assistant } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

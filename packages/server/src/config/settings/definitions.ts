@@ -145,7 +145,7 @@ export const settingDefinitions = {
     type: cidrList(),
     default: undefined,
     defaultDoc: 'none',
-    doc: 'Networks of the proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted: `10.0.0.0/8,192.168.1.7`.',
+    doc: 'Networks of proxies: `10.0.0.0/8,192.168.1.7`. Their `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.',
   }),
   rateLimit: setting({
     variable: 'SVC_RATE_LIMIT',
@@ -237,7 +237,7 @@ export const settingDefinitions = {
     aliases: [{ name: 'BG_JOB_HEARTBEAT', unit: 's' }],
     type: duration({ minMs: 100, maxMs: 3_600 * second }),
     default: '30s',
-    doc: 'Time after which another worker takes over a run whose lease is not renewed.',
+    doc: 'When a lease is not renewed for this time, another worker takes over the run.',
   }),
   shutdownGrace: setting({
     variable: 'SVC_SHUTDOWN_GRACE',

@@ -13,7 +13,7 @@ const inStates = (member: string): string[] => [
 export const python: readonly ListedDifference[] = [
   {
     behaviour:
-      'States, results and events show a value in [the same form](python-values.md#what-can-be-stored), without fields of a dataclass whose names begin with an underscore.',
+      'States, results and events show a value in [the same form](python-values.md#what-can-be-stored), without the fields of a dataclass that begin with an underscore.',
     reason:
       'In states, the stock server shows how its checkpoints store these values: lists of arguments, and all fields. A client needs one reader.',
     where: {

@@ -93,7 +93,7 @@ export const runs: readonly ListedDifference[] = [
   },
   {
     behaviour:
-      'The result of a run that reaches an interrupt contains the values and `__interrupt__`, also of a stateless run, whose interrupt cannot be answered.',
+      'The result of a run that reaches an interrupt contains the values and `__interrupt__`. A stateless run has them too, but nobody can answer its interrupt.',
     reason:
       'The client gets the question and the state that led to it. An interrupt of a stateless run cannot be answered, because the run keeps no state.',
     where: {
