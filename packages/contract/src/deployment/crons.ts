@@ -40,7 +40,9 @@ export const Cron = z
     last_error: z
       .string()
       .nullable()
-      .describe('Why the cron was disabled, or why its last tick created no run'),
+      .describe(
+        'Why the cron was disabled, why its last tick created no run, or why the run of that tick failed if the run was deleted',
+      ),
     user_id: z.string().nullable(),
     created_at: Time,
     updated_at: Time,

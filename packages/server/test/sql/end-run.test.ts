@@ -195,6 +195,28 @@ const endRun = (tx: Database, call: Row = {}) =>
     ],
   );
 
+describe('end_run(): the cron of a run that is deleted', () => {
+  const cron_id = '00000000-0000-4000-8000-00000000000c';
+  it.each([
+    ['keeps the error of the run', { status: 'error', ending: 'error', error }, 'The run failed: no'],
+    ['has no error after a success', {}, null],
+  ])('%s', (_, call, last_error) =>
+    rolledBack(db, async (tx) => {
+      await insert(tx, 'assistants', { assistant_id: ids.assistant, graph_id: 'agent', name: 'agent' });
+      await insert(tx, 'crons', {
+        cron_id,
+        assistant_id: ids.assistant,
+        schedule: '* * * * *',
+        payload: '{}',
+      });
+      await insert(tx, 'cron_ticks', { cron_id, scheduled_for: '2026-01-01T00:00:00Z', run_id: ids.run });
+      await insert(tx, 'runs', temporary);
+      await endRun(tx, call);
+      expect(await read(tx, 'select last_error from crons')).toEqual([{ last_error }]);
+    }),
+  );
+});
+
 /** The result column that is JSON text, written as JSON.stringify() writes it. */
 const compact = (row: Row): Row => ({ ...row, outcome: JSON.stringify(JSON.parse(String(row['outcome']))) });
 

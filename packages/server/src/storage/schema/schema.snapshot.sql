@@ -619,6 +619,7 @@ CREATE UNIQUE INDEX console_sessions_pkey ON svc.console_sessions USING btree (h
 CREATE INDEX console_sessions_seen ON svc.console_sessions USING btree (seen_at)
 CREATE INDEX cron_ticks_fired ON svc.cron_ticks USING btree (fired_at)
 CREATE UNIQUE INDEX cron_ticks_pkey ON svc.cron_ticks USING btree (cron_id, scheduled_for)
+CREATE INDEX cron_ticks_run ON svc.cron_ticks USING btree (run_id)
 CREATE INDEX crons_assistant ON svc.crons USING btree (assistant_id)
 CREATE INDEX crons_created ON svc.crons USING btree (created_at, cron_id)
 CREATE INDEX crons_due ON svc.crons USING btree (next_run_date) WHERE (enabled AND (next_run_date IS NOT NULL))

@@ -234,7 +234,7 @@ create table crons (
   metadata         jsonb       not null default '{}',
   -- Null when it will not fire again.
   next_run_date    timestamptz,
-  -- Why it was disabled, or why its last tick created no run.
+  -- Why it was disabled, why its last tick created no run, or why the run of that tick failed if the run was not kept.
   last_error       text,
   -- The user of its runs, encrypted.
   sealed_user      text,
@@ -257,6 +257,7 @@ create table cron_ticks (
   primary key (cron_id, scheduled_for)
 );
 create index cron_ticks_fired on cron_ticks (fired_at);
+create index cron_ticks_run on cron_ticks (run_id);
 
 -- Work that recurs. One node at a time does it, under a lease.
 create table periodic_tasks (

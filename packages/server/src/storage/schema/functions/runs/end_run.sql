@@ -42,6 +42,11 @@ begin
     perform pg_notify('svc', 'e:' || p_run_id);
   end if;
   if v_run.temporary then
+    -- The run of a cron is deleted: its cron keeps the reason of the failure.
+    if p_error is not null then
+      update crons c set last_error = left('The run failed: ' || (p_error::json ->> 'message'), 1000)
+      from cron_ticks t where t.run_id = p_run_id and c.cron_id = t.cron_id;
+    end if;
     -- A run with a log is kept as long as its log, since clients can still join it.
     if v_run.log = 'nothing' then delete from runs r where r.run_id = p_run_id; end if;
     return;
