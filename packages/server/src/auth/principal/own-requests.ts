@@ -13,11 +13,11 @@ export interface SendingAttempt {
   readonly lease_token: number;
 }
 
-interface Credential {
-  user: User | null;
-  /** Absent for code that serves a request. */
-  attempt?: SendingAttempt;
-}
+/** Of the code of a run, or of code that serves a request. */
+type Credential = { user: User | null } & ({ attempt: SendingAttempt } | { expires_at: number });
+
+/** How long code may go on after the request that it serves, in milliseconds. */
+const lifetimeMs = 24 * 3_600_000;
 
 export class OwnRequests {
   readonly #sealer = new Sealer(randomBytes(32));
@@ -31,19 +31,22 @@ export class OwnRequests {
   issue(user: User | undefined, attempt?: SendingAttempt): string | undefined {
     const isNeeded = this.#mode === 'keys' || (this.#mode === 'custom' && user !== undefined);
     if (!isNeeded) return undefined;
-    const credential: Credential = { user: user ?? null, ...(attempt && { attempt }) };
+    const validity = attempt ? { attempt } : { expires_at: Date.now() + lifetimeMs };
+    const credential: Credential = { user: user ?? null, ...validity };
     return this.#sealer.seal(JSON.stringify(credential), ownHeader);
   }
 
-  /** Accepts these credentials in addition; that of a run only while its attempt executes. */
+  /** Accepts these credentials in addition: that of a run while its attempt executes, that of a request for a day. */
   around(authenticate: Authenticate, isExecuting: (attempt: SendingAttempt) => boolean): Authenticate {
     return (credentials) => {
       const sealed = credentials.header(ownHeader);
       if (sealed === undefined) return authenticate(credentials);
-      const { user, attempt } = this.#open(sealed);
-      if (attempt !== undefined && !isExecuting(attempt))
+      const credential = this.#open(sealed);
+      if ('attempt' in credential && !isExecuting(credential.attempt))
         throw new Problem('unauthenticated', 'The run of this request has ended.');
-      return user === null ? anybody : callerOf(user);
+      if ('expires_at' in credential && Date.now() > credential.expires_at)
+        throw new Problem('unauthenticated', 'The request of this code began more than a day ago.');
+      return credential.user === null ? anybody : callerOf(credential.user);
     };
   }
 
