@@ -12,9 +12,13 @@ const server = fixture(() => startTestServer({ settings: { bodyLimit: '200kb' } 
 let thread_id: string;
 let run_id: string;
 
-beforeAll(async () => {
+const createThread = async (): Promise<string> => {
   const thread = await server.call('POST', '/threads', { metadata: { graph_id: 'chat' } });
-  thread_id = (thread.body as { thread_id: string }).thread_id;
+  return (thread.body as { thread_id: string }).thread_id;
+};
+
+beforeAll(async () => {
+  thread_id = await createThread();
   const run = await server.call('POST', `/threads/${thread_id}/runs`, {
     assistant_id: 'chat',
     input: { messages: [] },
@@ -341,7 +345,8 @@ describe('an unknown name in a request', () => {
   });
 
   it('is rejected for a node in as_node', async () => {
-    const answer = await server.call('POST', `/threads/${thread_id}/state`, {
+    // A minute after a test has given it a time to live, the common thread is deleted.
+    const answer = await server.call('POST', `/threads/${await createThread()}/state`, {
       values: { messages: [] },
       as_node: 'nobody',
     });

@@ -241,13 +241,17 @@ const isSnapshot = (state: unknown): state is StateSnapshot =>
   'values' in state &&
   idOf((state as StateSnapshot).config) !== null;
 
-/** Of the config of a subgraph, or of its state without a checkpoint. */
-const namespaceOf = (state: unknown): string | null => {
+/**
+ * Of the config of a subgraph, or of its state without a checkpoint. Until it has one, a subgraph with a memory of its own has the namespace
+ * of its task on the server, where its state is found afterwards, too.
+ */
+const namespaceOf = (state: unknown, { name, id }: { name: string; id: string }): string | null => {
   const { configurable, config } = (state ?? {}) as {
     configurable?: Fields;
     config?: { configurable?: Fields };
   };
-  return ((configurable ?? config?.configurable)?.['checkpoint_ns'] as string | undefined) ?? null;
+  const ns = (configurable ?? config?.configurable)?.['checkpoint_ns'] as string | undefined;
+  return ns === name ? `${name}:${id}` : (ns ?? null);
 };
 
 const toTask = ({
@@ -265,7 +269,7 @@ const toTask = ({
   error: error === undefined || error === null ? null : String((error as Error).message ?? error),
   interrupts: wire(interrupts),
   result: wire(result),
-  subgraph: isSnapshot(state) ? toState(state) : namespaceOf(state),
+  subgraph: isSnapshot(state) ? toState(state) : namespaceOf(state, { name, id }),
 });
 
 const toState = ({ values, next, tasks, metadata, config, parentConfig }: StateSnapshot): SeenState => {

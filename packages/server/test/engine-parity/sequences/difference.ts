@@ -23,7 +23,7 @@ const pathsIn = (server: unknown, engine: unknown, path: string): string[] => {
   ];
 };
 
-class Difference extends Error {
+export class Difference extends Error {
   readonly lines: string[];
 
   constructor(what: string, lines: string[]) {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@svc/sdk';
 import { type CommandValue, EngineThread } from './bare-engine.ts';
 import type { GraphCase } from './cases.ts';
-import { compare } from './difference.ts';
+import { compare, Difference } from './difference.ts';
 import {
   aligned,
   byNamespace,
@@ -27,7 +27,7 @@ class Play {
   /** The engine's ids of the checkpoints from before a deletion. A deletion undoes what the run has written on checkpoints of others. */
   #mayBeUndone: ReadonlySet<string | null> = new Set();
   #isEmpty = true;
-  /** The engine can read the state no more. */
+  /** The engine can read the state no more, or the state of the server has changed by a deletion. */
   isOver = false;
 
   constructor(engine: EngineThread, server: ServerThread) {
@@ -142,22 +142,31 @@ class Play {
 
   async #compareStates(): Promise<void> {
     const engine = await this.#engine.state().catch((error: Error) => error);
-    if (engine instanceof Error) return this.#compareUnreadable(engine);
+    if (engine instanceof Error) return this.#compareUnreadable();
     const server = await this.#server.state();
     // A thread without a checkpoint has no values, also where its graph has defaults.
     this.#isEmpty = engine.checkpoint === null;
     if (this.#isEmpty) return compare('checkpoint', server.checkpoint, null);
-    this.#compare('state', server, engine);
+    try {
+      this.#compare('state', server, engine);
+    } catch (error) {
+      if (!(error instanceof Difference && this.#mayBeUndone.has(engine.checkpoint))) throw error;
+      // The deleted run has written on this checkpoint, or has made checkpoints of its subgraphs: both sides would go on from different states.
+      this.isOver = true;
+      await this.#compareHistories();
+      return;
+    }
     const { values, interrupts } = await this.#server.summary();
     this.#compare('values of the thread', values, engine.values);
     this.#compare('interrupts of the thread', interrupts, await this.#engine.openInterrupts());
   }
 
   /** After two commands that write to a channel for one value, the engine can read the state no more, and no run can start. */
-  async #compareUnreadable(error: Error): Promise<void> {
+  async #compareUnreadable(): Promise<void> {
     this.isOver = true;
+    const { error: expected } = await this.#engine.run(null, undefined, { durability: 'async' });
     const { error: actual } = await this.#server.run(null, undefined, { durability: 'async' });
-    compare('error of a run on a broken state', actual, error.message);
+    compare('error of a run on a broken state', actual, expected);
   }
 
   /** `isLeft`: which states of the engine the server has too. */
