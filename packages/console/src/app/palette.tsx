@@ -153,6 +153,8 @@ const useSearches = (text: string): Command[] => {
   const readsTraces = useAccess() !== undefined;
   if (text === '' || isId(text)) return [];
   const { metadata, problem } = readMetadataFilter(text);
+  // Many search engines take a text in quotes as a phrase, which it is here without them too.
+  const phrase = /^"(.+)"$/.exec(text)?.[1] ?? text;
   const threads: Command = {
     key: 'threads with metadata',
     icon: 'threads',
@@ -163,9 +165,9 @@ const useSearches = (text: string): Command[] => {
   const traces: Command = {
     key: 'traces with text',
     icon: 'traces',
-    label: `Traces with “${text}”`,
+    label: `Traces with “${phrase}”`,
     hint: 'inputs, outputs, errors, names',
-    open: () => void navigate({ to: '/traces', search: { filter: `search(${JSON.stringify(text)})` } }),
+    open: () => void navigate({ to: '/traces', search: { filter: `search(${JSON.stringify(phrase)})` } }),
   };
   return [...(metadata && !problem ? [threads] : []), ...(readsTraces ? [traces] : [])];
 };

@@ -41,14 +41,11 @@ const valueOf = (draft: ObjectDraft): Record<string, unknown> => {
   return 'value' in read ? ((read.value ?? {}) as Record<string, unknown>) : {};
 };
 
-/** `config`: its other parts, which the form does not show, stay. */
-const toRequest = (
-  { name, description, configurable, context }: Draft,
-  config: Assistant['config'] = {},
-) => ({
+/** What the form does not show of the assistant stays, also that it has no description. */
+const toRequest = ({ name, description, configurable, context }: Draft, assistant?: Assistant) => ({
   name: name.trim(),
-  description: description.trim(),
-  ...(configurable && { config: { ...config, configurable: valueOf(configurable) } }),
+  ...(description.trim() !== (assistant?.description ?? '') && { description: description.trim() }),
+  ...(configurable && { config: { ...assistant?.config, configurable: valueOf(configurable) } }),
   ...(context && { context: valueOf(context) as Assistant['context'] }),
 });
 
@@ -109,14 +106,14 @@ export const NewVersion = ({
 }): ReactNode => {
   const client = useClient();
   const onSent = useOpen(onClose);
-  const { assistant_id: assistantId, graph_id: graph, version, name, description, config } = assistant;
+  const { assistant_id: assistantId, graph_id: graph, version, name, description } = assistant;
   const schemas = useSchemas(assistantId);
   const form = useForm<Draft, Assistant>({
     initial: { graph, name, description: description ?? '' },
     keptAs: `assistant-${assistantId}-${version}`,
     paths,
     isReady,
-    send: (draft) => client.assistants.update(assistantId, toRequest(draft, config)),
+    send: (draft) => client.assistants.update(assistantId, toRequest(draft, assistant)),
     onSent,
   });
   return (

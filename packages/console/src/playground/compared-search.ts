@@ -11,7 +11,7 @@ interface Search {
   compare?: string | undefined;
   compareThread?: string | undefined;
   compareRun?: string | undefined;
-  panel?: 'config' | 'state' | 'schema' | 'threads' | undefined;
+  panel?: 'config' | 'state' | 'threads' | undefined;
   part?: 'graph' | 'settings' | undefined;
   column?: 'right' | undefined;
 }

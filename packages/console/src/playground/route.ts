@@ -15,7 +15,7 @@ const playground = createRoute({
     compareThread: idOf,
     compareRun: idOf,
     column: oneOf('right'),
-    panel: oneOf('config', 'state', 'schema', 'threads'),
+    panel: oneOf('config', 'state', 'threads'),
     part: oneOf('graph', 'settings'),
   }),
   component: lazyRouteComponent(() => import('./playground-page.tsx'), 'PlaygroundPage'),

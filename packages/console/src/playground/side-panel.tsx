@@ -13,7 +13,6 @@ const route = getRouteApi('/playground');
 const tabs = [
   { name: 'config', label: 'Config' },
   { name: 'state', label: 'State' },
-  { name: 'schema', label: 'Schemas' },
   { name: 'threads', label: 'Threads' },
 ] as const;
 
@@ -57,7 +56,6 @@ export const SidePanel = ({
           ) : (
             <p className="muted">The thread has no state yet.</p>
           ))}
-        {panel === 'schema' && <Schemas schemas={schemas} />}
         {panel === 'threads' && <RecentThreads assistant={assistant} current={threadId} />}
       </div>
     </aside>
@@ -97,23 +95,3 @@ export const ConfigForm = ({
     </label>
   </div>
 );
-
-const Schemas = ({ schemas }: { schemas: GraphSchemas | undefined }): ReactNode =>
-  schemas === undefined ? (
-    <p className="muted">The schemas are not read yet.</p>
-  ) : (
-    <div className="stack">
-      {(['input_schema', 'output_schema', 'state_schema', 'config_schema', 'context_schema'] as const).map(
-        (name) => (
-          <section key={name} className="stack" style={{ gap: 4 }}>
-            <h2>{name.replace('_', ' ')}</h2>
-            {schemas[name] === null || schemas[name] === undefined ? (
-              <p className="muted">The graph declares none.</p>
-            ) : (
-              <JsonTree value={schemas[name]} openDepth={2} />
-            )}
-          </section>
-        ),
-      )}
-    </div>
-  );

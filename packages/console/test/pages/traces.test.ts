@@ -93,7 +93,7 @@ describeInBrowser('a trace', () => {
   const console = useConsole();
 
   it('and its thread are found by a text that was said, and threads by their metadata, with the keyboard', async () => {
-    const said = 'Add 12 and 30 for the "refund of 300 EUR"';
+    const said = 'Add 12 and 30 for the refund of 300 EUR';
     const { threadId, runId } = await run(console.client, 'agent', says(said));
     await console.client.threads.update(threadId, { metadata: { customer: 'Ann Lee' } });
     await tracesOf(console.url).eventually(runId);
@@ -105,7 +105,7 @@ describeInBrowser('a trace', () => {
       await page.getByRole('option', { name: found }).waitFor();
       await page.keyboard.press('Enter');
     };
-    await goTo('"refund of 300 EUR"', 'Traces with “"refund of 300 EUR"”');
+    await goTo('"refund of 300 EUR"', 'Traces with “refund of 300 EUR”');
     await page
       .getByRole('row')
       .filter({ has: page.getByRole('link', { name: runId }) })
