@@ -9,7 +9,8 @@ import { startTestServer } from '../server.ts';
 import { sharedFolder } from '../folders.ts';
 import { fixture } from '../fixture.ts';
 
-const server = fixture(() => startTestServer({ settings: { lease: `${scaled(12)}s` } }));
+// A third of the lease passes before the renewal that finds it lost; an executor that is silent for 20 s would be killed as blocked before.
+const server = fixture(() => startTestServer({ settings: { lease: `${Math.min(scaled(12), 30)}s` } }));
 const dir = sharedFolder();
 
 const run = (input: object) => ({ assistant_id: 'probe', input });
