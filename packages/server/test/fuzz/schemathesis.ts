@@ -10,6 +10,7 @@ import { it } from 'vitest';
 
 const program = fileURLToPath(new URL('../../../../build/schemathesis/bin/schemathesis', import.meta.url));
 const config = fileURLToPath(new URL('schemathesis.toml', import.meta.url));
+const hooks = fileURLToPath(new URL('hooks.py', import.meta.url));
 
 /** Why the tests with Schemathesis are not run; undefined when they are. */
 export const whyNoSchemathesis = (): string | undefined =>
@@ -46,7 +47,7 @@ export const runSchemathesis = async (
   // It writes its findings into the working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'svc-schemathesis-'));
   const printed = await new Promise<string>((resolve) => {
-    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', SCHEMATHESIS_HOOKS: hooks };
     execFile(program, args, { cwd, env, maxBuffer: 100_000_000 }, (error, stdout, stderr) =>
       resolve(error === null ? '' : `${stdout}\n${stderr}`),
     );
