@@ -11,6 +11,8 @@ export interface ListedDifference {
    * which `*` stands for a part of a step of the path and `**` for any steps. It may end with ` = null`: the value that only one server has.
    */
   readonly where: Readonly<Record<string, readonly string[]>>;
+  /** The response of the other server depends on time, so it may be the same. */
+  readonly mayBeSame?: true;
 }
 
 const signOf = ({ here, there }: Difference): string => {

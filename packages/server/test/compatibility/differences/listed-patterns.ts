@@ -7,13 +7,15 @@ export class ListedPatterns {
 
   constructor(listed: readonly ListedDifference[]) {
     this.#patterns = listed
-      .flatMap(({ where }) => Object.entries(where))
-      .flatMap(([scenario, patterns]) =>
+      .flatMap(({ where, mayBeSame = false }) =>
+        Object.entries(where).map((entry) => [...entry, mayBeSame] as const),
+      )
+      .flatMap(([scenario, patterns, mayBeSame]) =>
         patterns.map((pattern) => ({
           scenario,
           pattern,
           matches: matcherOf(pattern),
-          isTaken: false,
+          isTaken: mayBeSame,
         })),
       );
   }

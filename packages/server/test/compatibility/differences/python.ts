@@ -116,6 +116,7 @@ export const python: readonly ListedDifference[] = [
     behaviour: 'The result of a tool in the mode `events` has the id that the tool has given it.',
     reason: 'The stock server shows the message after the graph has changed it.',
     where: { 'streams of tools': ['~ **.events.events:on_tool_end:*[*].data.output.id'] },
+    mayBeSame: true,
   },
   {
     behaviour: 'A history has up to 10 states if the request has no `limit`.',
