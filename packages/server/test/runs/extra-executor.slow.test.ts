@@ -5,6 +5,7 @@ import type { Run } from '@svc/contract';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { startTestServer, type TestServer } from '../server.ts';
+import { scaled } from '../speed.ts';
 
 /** Ten slots while the executor is blocked, and one more before. */
 const jobsMax = 11;
@@ -28,7 +29,7 @@ const chat = (): Promise<Run> =>
 /** Blocks the event loop for longer than a test takes. */
 const spin = (): Promise<Run> =>
   client.runs.create(randomUUID(), 'probe', {
-    input: { do: 'spin', ms: 300_000 },
+    input: { do: 'spin', ms: scaled(300_000) },
     if_not_exists: 'create',
   });
 
@@ -45,7 +46,7 @@ it.each([
     await eventually(async () => {
       waiting.push(await chat());
       expect(await Promise.all(waiting.map(statusOf))).toContain('success');
-    }, 60_000);
+    }, scaled(60_000));
     const further = [await spin(), await spin()];
     for (let count = 0; count < 20; count++) {
       const { thread_id, run_id } = await chat();
@@ -54,5 +55,5 @@ it.each([
     expect(await statusOf(spinning[0]!)).toBe('running');
     for (const run of further) expect(['pending', 'running']).toContain(await statusOf(run));
   },
-  120_000,
+  scaled(120_000),
 );

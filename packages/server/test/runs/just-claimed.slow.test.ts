@@ -88,7 +88,8 @@ const startWorker = (leaseMs: number, level = 'silent'): void => {
     limits: { timeoutMs: rareMs, graceMs: rareMs },
     logger,
     executors: 1,
-    slots: { least: 2, most: 2 },
+    // A claim takes half of the free slots.
+    slots: { least: 4, most: 4 },
     solitaryMax: 1,
     setup: {
       database: db.options,
@@ -179,13 +180,13 @@ describe('a claimed run that cannot start, and whose end cannot be stored at onc
   });
 });
 
+// The worker starts when the runs are there, so that its first claim has both.
 describe('a claimed run whose start settings cannot be read', () => {
-  beforeEach(() => startWorker(rareMs));
-
   it('fails after three attempts, with the reason; the other runs of its claims start', async () => {
     const poison = await waitingRun();
     const other = await probe({ do: 'write', ms: 1, out: 'wrote' });
     unreadable.add(poison.run_id);
+    startWorker(rareMs);
     notifications.ring('p');
     await eventually(async () =>
       expect(await storage.runs.states([other.run_id])).toMatchObject([{ status: 'success' }]),
@@ -211,6 +212,7 @@ describe('a claimed run whose start settings cannot be read', () => {
       if (read.length === 4) unreadable.clear();
       return Promise.resolve();
     };
+    startWorker(rareMs);
     notifications.ring('p');
     await eventually(() => expect(runs.map(({ run_id }) => worker.has(run_id))).toEqual([true, true]));
     // Two runs, one and one were given back.
