@@ -31,6 +31,7 @@ import { RunTimelineService } from '../deployment/runs/run-timeline-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
 import { ItemIndex } from '../deployment/store/item-index.ts';
 import { StoreService } from '../deployment/store/store-service.ts';
+import { Readiness } from '../deployment/system/readiness.ts';
 import { type ServerFacts, systemHandlers } from '../deployment/system/system-handlers.ts';
 import { PruneService } from '../deployment/threads/prune-service.ts';
 import { StateReader } from '../deployment/threads/state-reader.ts';
@@ -51,7 +52,6 @@ import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
 import { FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
-import { createReadiness } from './node-readiness.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -150,7 +150,7 @@ export const createDeployment = async ({
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const watched = new WatchedThreads(storage.threads, notifications, pollMs);
   const threadEvents = new ThreadRunStream({ threads: watched, runs: storage.runs, outcomes });
-  const readiness = createReadiness(parts, storage, dispatcher);
+  const readiness = new Readiness({ ...parts, storage, dispatcher });
   const introspection = new IntrospectionService(dispatcher.pool);
   const running = { runs, granter, outcomes, canceller };
   const handlers = {

@@ -23,8 +23,6 @@ export const statements = {
   ),
 };
 
-export type DatabaseHealth = ReturnType<typeof databaseHealth>;
-
 export const databaseHealth = (db: Database) => ({
   /** Throws `unavailable` with the reason. */
   async check(): Promise<void> {
