@@ -29,7 +29,7 @@ import { traceHandlers } from '../tracing/traces/trace-handlers.ts';
 import { TraceService } from '../tracing/traces/trace-service.ts';
 import { workspaceHandlers, WorkspaceService } from '../auth/workspaces/workspace-service.ts';
 import { serverHandlers } from '../auth/workspaces/server-handlers.ts';
-import type { ShownSetting } from '../config/settings/shown-settings.ts';
+import type { ShownSetting } from '../config/settings/settings.ts';
 
 export interface PlatformParts {
   storage: Storage;

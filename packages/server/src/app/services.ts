@@ -2,7 +2,7 @@
 // order.
 import { consoleRoutes, type deploymentRoutes } from '@svc/contract';
 import { servesConsole } from '../config/settings/exposure.ts';
-import { shownSettings } from '../config/settings/shown-settings.ts';
+import { shownSettings } from '../config/settings/settings.ts';
 import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
 import { type CredentialFor, RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
@@ -24,7 +24,6 @@ import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { openServerTelemetry } from '../telemetry/open-server-telemetry.ts';
 import type { ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import { servedRoutes } from './served-routes.ts';
@@ -136,13 +135,22 @@ const openPlatform = (
   });
 };
 
-const openTelemetry = (
-  { settings, instanceId, logger }: ServiceParts,
+const nothingSent: ServerTelemetry = {
+  startRequest: undefined,
+  startAttempt: undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};
+
+/** Loads the SDK of OpenTelemetry only when something is sent: it takes a tenth of a second. */
+const openTelemetry = async (
+  { settings: { telemetry }, instanceId, logger }: ServiceParts,
   metrics: Metrics,
   version: string,
 ): Promise<ServerTelemetry> => {
+  if (telemetry.spans === undefined && telemetry.metrics === undefined) return nothingSent;
+  const { startOtlpExport } = await import('../telemetry/otlp/otlp-export.ts');
   const readMetrics = () => metrics.snapshot();
-  return openServerTelemetry(settings.telemetry, { version, instanceId, readMetrics, logger });
+  return startOtlpExport(telemetry, { version, instanceId, readMetrics, logger });
 };
 
 const answerLimits = ({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toPartitionRunCommand } from '../../src/exports/worker/export-command.ts';
+import { toPartitionRunCommand } from '../../src/exports/worker/export-attempt.ts';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
 import type { ExportOutcome } from '../../src/exports/exporter/exporter-protocol.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';

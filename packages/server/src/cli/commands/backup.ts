@@ -4,7 +4,7 @@ import { keyFileIn } from '../../auth/sealed-users/encryption-key.ts';
 import { formatPlace } from '../../backups/backup-place.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { placeOf } from '../backup-place.ts';
-import { interruptible } from '../interrupt.ts';
+import { interruptible } from '../stop-signal.ts';
 import { ProgressLine } from '../output/progress-line.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
 import { loadStored } from '../stored.ts';

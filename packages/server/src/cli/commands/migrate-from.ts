@@ -6,7 +6,7 @@ import type { SvcJson } from '../../config/project/svc-json.ts';
 import type { MigrationOptions } from '../../migration/migration.ts';
 import type { LeftOut, MigrationReport } from '../../migration/migration-report.ts';
 import type { Database, DatabaseOptions } from '../../storage/postgres/database.ts';
-import { interruptible } from '../interrupt.ts';
+import { interruptible } from '../stop-signal.ts';
 import { exitCodes, UsageError } from '../output/exit-code.ts';
 import { printable } from '../server-address.ts';
 import { ProgressLine } from '../output/progress-line.ts';

@@ -2,11 +2,11 @@
 import { formatPlace } from '../../backups/backup-place.ts';
 import { type ConfigSources, loadSettings } from '../../config/config.ts';
 import type { Settings } from '../../config/settings/settings.ts';
-import type { BackupSource } from '../../storage/backup/backup-source.ts';
+import type { BackupSource } from '../../storage/backup/places.ts';
 import type { Manifest } from '../../storage/backup/manifest.ts';
 import { markRestore, unmarkRestore } from '../../storage/embedded/restore-mark.ts';
 import { placeOf } from '../backup-place.ts';
-import { interruptible } from '../interrupt.ts';
+import { interruptible } from '../stop-signal.ts';
 import { count, plural } from '../output/quantities.ts';
 
 export interface RestoreOptions {

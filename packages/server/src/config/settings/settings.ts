@@ -1,12 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import { settingDefinitions, settingKeys } from './definitions.ts';
-import type { SettingKey, SettingValue } from './definitions.ts';
+import { settingDefinitions, type SettingKey, settingKeys, type SettingValue } from './definitions.ts';
 import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
 import { type Limits, standardLimits } from './limits.ts';
-import { ConfigError } from '../project/mistake.ts';
-import type { Mistake } from '../project/mistake.ts';
+import { ConfigError, type Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
 import { isRemovedKey, removedSettings } from './removed-settings.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
@@ -298,3 +296,20 @@ function group(
     origins: Object.freeze(origins),
   });
 }
+
+export interface ShownSetting {
+  key: SettingKey;
+  variable: string;
+  /** A secret is redacted. */
+  value: string;
+  origin: string;
+  meaning: string;
+}
+
+/** The settings in force, in the order of their definitions. */
+export const shownSettings = ({ origins }: Pick<Settings, 'origins'>): ShownSetting[] =>
+  settingKeys.map((key) => {
+    const { variable, doc: meaning } = settingDefinitions[key];
+    const { shown: value, origin } = origins[key];
+    return { key, variable, value, origin, meaning };
+  });

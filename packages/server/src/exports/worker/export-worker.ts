@@ -23,8 +23,12 @@ import type {
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { ReplicaTally } from '../../storage/replica/fallback.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
-import { ExportAttempt, type StopReason } from './export-attempt.ts';
-import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
+import {
+  ExportAttempt,
+  type StopReason,
+  toManifestCommand,
+  toPartitionRunCommand,
+} from './export-attempt.ts';
 import type { ExporterPool } from './exporter-pool.ts';
 import type {
   ExportCommand,

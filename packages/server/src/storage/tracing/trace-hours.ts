@@ -3,9 +3,14 @@
 // and repeated writes in any order leave them correct.
 import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { intervalSql, secondsSql } from './interval-sql.ts';
+import {
+  type Intervals,
+  intervalSql,
+  type IntervalSums,
+  secondsSql,
+  type TraceRunSums,
+} from './trace-run-sums.ts';
 import type { Bind } from './trace-condition-sql.ts';
-import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import type { TraceRunScope } from './trace-scope.ts';
 import { type Statement, statement } from '../postgres/statement.ts';
 

@@ -2,10 +2,15 @@
 import type { Transactions } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { intervalSql, secondsSql } from './interval-sql.ts';
+import {
+  type Intervals,
+  intervalSql,
+  type IntervalSums,
+  secondsSql,
+  type TraceRunSums,
+} from './trace-run-sums.ts';
 import type { Bind } from './trace-condition-sql.ts';
 import { isByHour, isWholeHours, sumHourIntervals, sumHours } from './trace-hours.ts';
-import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 import { type Statement, statement } from '../postgres/statement.ts';
 

@@ -9,9 +9,8 @@ import type { TaskRunner } from '../../parsing/tasks.ts';
 import type { Chunks } from '../../parsing/byte-blocks.ts';
 import { type RunBatch, unpack } from './batch-slice.ts';
 import { type IngestFormat, type IngestQuestion, type IngestTasks, readRuns } from './ingest-task.ts';
-import { Rejections } from './rejections.ts';
+import { Rejections, type SentFeedback } from './sent-run.ts';
 import { RunStore, type StoreParts } from './run-store.ts';
-import type { SentFeedback } from './sent-feedback.ts';
 
 export interface IngestParts extends StoreParts {
   /** Stores feedback that came with runs; adds invalid feedback to the rejections. Returns how many were stored. */

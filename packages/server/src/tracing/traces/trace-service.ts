@@ -6,11 +6,16 @@ import { type PayloadColumn, payloadColumns, type TraceRunRow } from '../../stor
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import type { AttachmentService, Reader } from './attachment-service.ts';
-import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
+import {
+  parseCursor,
+  type PartialAnswer,
+  partialOf,
+  toCursor,
+  type TraceRunPage,
+  withTimeoutAdvice,
+} from './run-page.ts';
 import { type FeedbackStats, toRunText, treeText } from './run-text.ts';
-import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
-import { parseCursor, toCursor } from './search-cursor.ts';
 import { type Intervals, intervalsOf, startTime } from '../../api/intervals.ts';
 import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
 import { microsOf, timeMs, timeOfMicros } from '../../api/time.ts';
