@@ -59,7 +59,6 @@ import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
 interface DeploymentParts {
-  parts: ServiceParts;
   storage: Storage;
   assistants: AssistantService;
   engine: Engine;
@@ -80,46 +79,16 @@ const updaterOf =
       user === undefined ? AccessFilter.everything : AccessFilter.parse({ [ownerKey]: user.identity }),
   });
 
-const threadProtocol = ({
-  runs,
-  granter,
-  states,
-  outcomes,
-  storage,
-  watched,
-}: {
-  runs: RunService;
-  granter: RunGranter;
-  states: StateService;
-  outcomes: RunOutcomeReader;
-  storage: Storage;
-  watched: WatchedThreads;
-}) => ({
-  commands: {
-    runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
-    readCommands: new ReadCommands({ states, storage }),
-  },
-  feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),
-});
-
 const runReads = (storage: Storage) => ({
   searches: new RunSearchService(storage),
   figures: new RunFigureService(storage),
   timelines: new RunTimelineService(storage),
 });
 
-export const createDeployment = async ({
-  parts,
-  storage,
-  assistants,
-  engine,
-  answers,
-  users,
-  metrics,
-  facts,
-  guard,
-  tickets,
-}: DeploymentParts) => {
+export const createDeployment = (
+  parts: ServiceParts,
+  { storage, assistants, engine, answers, users, metrics, facts, guard, tickets }: DeploymentParts,
+) => {
   const { project, logger } = parts;
   const { parser } = parts.parsing;
   const { dispatcher, streams, tail, notifications, pollMs } = engine;
@@ -165,7 +134,13 @@ export const createDeployment = async ({
       feedback: feedbackLinks(parts, storage),
     }),
     ...runChangeHandlers(runChanges),
-    ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, watched })),
+    ...threadProtocolHandlers({
+      commands: {
+        runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
+        readCommands: new ReadCommands({ states, storage }),
+      },
+      feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),
+    }),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks, new DeliverySearchService(storage)),

@@ -121,10 +121,10 @@ describe('an export partition run', () => {
         `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`,
         [id],
       );
-      const rules = { retries: 0, delayMs: 0 };
-      expect(await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000 }, rules)).toBe(
-        0,
-      );
+      const rules = { retries: 0, retryDelayMs: 0 };
+      expect(
+        await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000, ...rules }),
+      ).toBe(0);
       plan.go();
       await until(id, 'COMPLETED');
       expect(await times()).toEqual([{ claimed: true, began: true }]);

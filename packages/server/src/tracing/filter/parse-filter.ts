@@ -21,7 +21,7 @@ import {
   stringOf,
   textOf,
   timeOf,
-} from './values.ts';
+} from './fields.ts';
 import { FilterError } from './filter-error.ts';
 import { type Node, parse } from './parse.ts';
 
