@@ -1,22 +1,18 @@
+import type { RunStats, RunStatsPoint } from '@svc/contract';
 import type { Bind } from './trace-condition-sql.ts';
 
-export interface TraceRunSums {
-  run_count: number;
-  error_count: number;
-  /** Seconds. */
-  latency_p50: number | null;
-  latency_p99: number | null;
-  first_token_p50: number | null;
-  first_token_p99: number | null;
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  /** Decimals. */
-  prompt_cost: string | null;
-  completion_cost: string | null;
-  total_cost: string | null;
-  last_run_start_time: string | null;
-}
+export const tokenColumns = ['prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
+export const costColumns = ['prompt_cost', 'completion_cost', 'total_cost'] as const;
+
+/** SQL for the sums of costs: those of model calls that count (`is_counted`), and of all other trace runs. */
+export const costSums = costColumns
+  .map(
+    (column) =>
+      `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
+  )
+  .join(', ');
+
+export type TraceRunSums = Omit<RunStats, 'error_rate'>;
 
 /** Consecutive intervals of equal length. */
 export interface Intervals {
@@ -26,7 +22,7 @@ export interface Intervals {
 }
 
 /** Sums of the trace runs that started in one interval. `at`: its start in seconds since 1970. */
-export type IntervalSums = Omit<TraceRunSums, 'last_run_start_time'> & { at: number };
+export type IntervalSums = Omit<RunStatsPoint, 'start_time'> & { at: number };
 
 /** Expressions. */
 export interface IntervalSql {
