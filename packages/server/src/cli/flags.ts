@@ -1,9 +1,7 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConfigSources } from '../config/config.ts';
-import { settingDefinitions, settingKeys } from '../config/settings/definitions.ts';
+import { settingDefinitions, type SettingKey, settingKeys } from '../config/settings/definitions.ts';
 import { processEnvironment } from '../config/environment.ts';
-import type { SettingKey } from '../config/settings/definitions.ts';
 import type { SettingDefinition } from '../config/settings/setting-definition.ts';
 
 /** The flags that commander passes to an action, by camel-cased name. */

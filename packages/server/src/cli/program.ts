@@ -4,8 +4,7 @@ import { Argument, Command } from 'commander';
 import { completionScript, shells } from './output/completion.ts';
 import { exitCodeHelp } from './output/exit-code.ts';
 import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
-import { addFlags, toSources } from './flags.ts';
-import type { FlagValues } from './flags.ts';
+import { addFlags, type FlagValues, toSources } from './flags.ts';
 import { packageVersion } from '../config/package-files.ts';
 
 /** Flags of commands that use the database directly. */

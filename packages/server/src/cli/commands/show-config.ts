@@ -1,5 +1,4 @@
-import { loadSettings } from '../../config/config.ts';
-import type { ConfigSources } from '../../config/config.ts';
+import { type ConfigSources, loadSettings } from '../../config/config.ts';
 import { shownSettings } from '../../config/settings/settings.ts';
 
 /** Prints the value and the origin of every setting, and the receivers of telemetry; secrets are redacted. */

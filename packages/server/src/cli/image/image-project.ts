@@ -7,28 +7,8 @@ import { inImage, isInside } from './local-packages.ts';
 import { dependsOnServer, findNodePackages, type NodePackages } from './node-packages.ts';
 import { readPythonImage, type PythonImage } from './python-image.ts';
 
-export interface ImageProject {
-  /** The folder of the lock file, absolute. With two lock files, the outer one. */
-  readonly root: string;
-  /** The folder of the config file in `root`; empty when it is `root`. */
-  readonly folder: string;
-  /** Undefined: the server finds the file by its name. */
-  readonly configFile: string | undefined;
-  /** Undefined: the server is a Python package. */
-  readonly node: NodePackages | undefined;
-  /** Undefined: the project has no Python files. */
-  readonly python: PythonImage | undefined;
-  readonly port: number;
-  /** `dockerfile_lines` of the config file. */
-  readonly lines: readonly string[];
-  /** The file that `env` names, in `root`. */
-  readonly envFile: string | undefined;
-  /** For the operator. */
-  readonly warnings: readonly string[];
-}
-
 /** Throws a `ConfigError` when the project cannot become an image. Variables and settings of the deployment are not checked. */
-export function readImageProject(cwd: string, configPath: string | undefined): ImageProject {
+export function readImageProject(cwd: string, configPath: string | undefined) {
   const config = readConfigFile(cwd, configPath);
   const { dir, raw, envFile } = config;
   const node = needsNodePackages(config) ? findNodePackages(config) : undefined;
@@ -36,19 +16,29 @@ export function readImageProject(cwd: string, configPath: string | undefined): I
   const root = outerRoot(node, python);
   const port = Number(raw.settings?.['port'] ?? 2024);
   return {
+    /** The folder of the lock file, absolute. With two lock files, the outer one. */
     root,
+    /** The folder of the config file in `root`; empty when it is `root`. */
     folder: inImage(root, dir),
+    /** Undefined: the server finds the file by its name. */
     configFile: ['svc.json', 'langgraph.json'].includes(basename(config.file))
       ? undefined
       : basename(config.file),
+    /** Undefined: the server is a Python package. */
     node,
+    /** Undefined: the project has no Python files. */
     python,
     port: Number.isInteger(port) && port > 0 ? port : 2024,
+    /** `dockerfile_lines` of the config file. */
     lines: raw.dockerfile_lines ?? [],
+    /** The file that `env` names, in `root`. */
     envFile: envFile !== undefined && isInside(root, envFile) ? inImage(root, envFile) : undefined,
+    /** For the operator. */
     warnings: python?.warnings ?? [],
   };
 }
+
+export type ImageProject = ReturnType<typeof readImageProject>;
 
 /** A project of Python files alone gets the server as a Python package, unless its package.json names the server. */
 const needsNodePackages = ({ dir, graphs, python, customApp }: SvcJson): boolean =>

@@ -4,22 +4,10 @@ import { dirname, join } from 'node:path';
 import { packageFile } from '../../config/package-files.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 import type { SvcJson } from '../../config/project/svc-json.ts';
-import { inImage, isInside, linkedFolders, type LocalTarball, tarballsIn } from './local-packages.ts';
-
-export interface NodePackages {
-  /** The folder of the lock file, absolute. */
-  readonly root: string;
-  readonly manager: PackageManager;
-  readonly tarballs: readonly LocalTarball[];
-  /** The lock file also describes packages in folders of the project. */
-  readonly hasLinks: boolean;
-  /** In `root`. */
-  readonly svcProgram: string;
-  readonly nodeVersion: string;
-}
+import { inImage, isInside, linkedFolders, tarballsIn } from './local-packages.ts';
 
 /** Throws a `ConfigError` without a lock file, or when the server is not among the dependencies. */
-export function findNodePackages({ dir, raw }: SvcJson): NodePackages {
+export function findNodePackages({ dir, raw }: SvcJson) {
   const { root, lockFile } = findLock(dir);
   const manifest = readManifest(root);
   const lockText = readFileSync(join(root, lockFile), 'utf8');
@@ -32,14 +20,19 @@ export function findNodePackages({ dir, raw }: SvcJson): NodePackages {
       'Move them into the project, or depend on a tarball of them (npm pack).',
     );
   return {
+    /** The folder of the lock file, absolute. */
     root,
     manager: packageManagerOf(lockFile, { text: lockText, field: manifest['packageManager'] }),
     tarballs: tarballsIn([JSON.stringify(manifest), lockText], root),
+    /** The lock file also describes packages in folders of the project. */
     hasLinks: links.length > 0 || hasWorkspaces(root),
+    /** In `root`. */
     svcProgram: inImage(root, findProgram(root, dir)),
     nodeVersion: String(raw.node_version ?? 24),
   };
 }
+
+export type NodePackages = ReturnType<typeof findNodePackages>;
 
 /** Whether a package.json of the folder, or of one above, names the server. */
 export function dependsOnServer(dir: string): boolean {
