@@ -99,12 +99,10 @@ const handlerExposure = (
   const exposure = exposureOf(settings, project);
   if (authenticate) return { ...exposure, mode: { kind: 'custom' } };
   if (exposure.mode.kind !== 'anonymous' || !exposure.mode.local) return exposure;
-  throw new ConfigError([
-    {
-      where: 'createSvcHandler()',
-      problem: 'everybody who can reach the program could use the routes',
-      remedy:
-        'Pass authenticate, or set "auth" in svc.json or SVC_API_KEY. With allowAnonymous: true there is no authentication.',
-    },
-  ]);
+  throw new ConfigError({
+    where: 'createSvcHandler()',
+    problem: 'everybody who can reach the program could use the routes',
+    remedy:
+      'Pass authenticate, or set "auth" in svc.json or SVC_API_KEY. With allowAnonymous: true there is no authentication.',
+  });
 };

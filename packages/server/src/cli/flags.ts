@@ -7,6 +7,10 @@ import type { SettingDefinition } from '../config/settings/setting-definition.ts
 /** The flags that commander passes to an action, by camel-cased name. */
 export type FlagValues = Record<string, unknown>;
 
+/** The value of a flag that takes a text. */
+export const textOf = (values: FlagValues, name: string): string | undefined =>
+  typeof values[name] === 'string' ? values[name] : undefined;
+
 /** Adds `--config` and the flags of these settings to a command. By default, of all settings with a flag. */
 export function addFlags(command: Command, keys: readonly SettingKey[] = settingKeys): Command {
   command.option(

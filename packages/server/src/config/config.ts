@@ -29,7 +29,7 @@ export function loadConfig(sources: ConfigSources): Config {
     requiresFile: true,
     checksAccess: true,
   });
-  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(...mistakes);
   return { settings, project };
 }
 
@@ -40,7 +40,7 @@ export function loadSettings(
 ): { settings: Settings; project: SvcJson | undefined } {
   const requiresFile = sources.configPath !== undefined;
   const { settings, project, mistakes } = readConfig(sources, { requiresFile, checksAccess });
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return { settings, project };
 }
 

@@ -110,14 +110,12 @@ const withDatabaseIfAny = async (
 };
 
 const noProject = (cwd: string): UsageError =>
-  new UsageError([
-    {
-      where: cwd,
-      problem: 'there is no svc.json and no langgraph.json here, so no graph is known',
-      remedy:
-        'Name the config file with --config. With --any-graph, threads are imported without the names of their next nodes.',
-    },
-  ]);
+  new UsageError({
+    where: cwd,
+    problem: 'there is no svc.json and no langgraph.json here, so no graph is known',
+    remedy:
+      'Name the config file with --config. With --any-graph, threads are imported without the names of their next nodes.',
+  });
 
 // The report of an import.
 

@@ -1,6 +1,6 @@
 // What an image of a project contains: the folder of its lock file, with the packages of that lock file.
 import { basename, join, resolve } from 'node:path';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { ConfigError, configError } from '../../config/project/mistake.ts';
 import { isPython } from '../../config/project/python-modules.ts';
 import { findConfigFile, readSvcJson, type SvcJson } from '../../config/project/svc-json.ts';
 import { inImage, isInside } from './local-packages.ts';
@@ -51,7 +51,7 @@ function outerRoot(node: NodePackages | undefined, python: PythonImage | undefin
   const roots = [node?.root, python?.packages.root].filter((root) => root !== undefined);
   const [outer = '', inner = outer] = roots.toSorted((a, b) => a.length - b.length);
   if (node !== undefined && node.root !== outer)
-    throw mistake(
+    throw configError(
       join(outer, 'uv.lock'),
       `is above the lock file of Node packages in ${inner}`,
       'Move package.json and its lock file to the folder of the Python lock file.',
@@ -63,15 +63,12 @@ function outerRoot(node: NodePackages | undefined, python: PythonImage | undefin
 function readConfigFile(cwd: string, configPath: string | undefined): SvcJson {
   const file = findConfigFile(cwd, configPath);
   if (file === undefined)
-    throw mistake(
+    throw configError(
       resolve(cwd, configPath ?? '.'),
       'there is no svc.json and no langgraph.json here',
       'Name the file or its folder with --config.',
     );
   const { project, mistakes } = readSvcJson(file, {});
-  if (project === undefined) throw new ConfigError(mistakes);
+  if (project === undefined) throw new ConfigError(...mistakes);
   return project;
 }
-
-const mistake = (where: string, problem: string, remedy: string): ConfigError =>
-  new ConfigError([{ where, problem, remedy }]);

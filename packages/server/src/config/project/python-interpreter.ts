@@ -157,7 +157,7 @@ const isOlder = (version: string, than: string): boolean => {
 const mistake = (
   { file }: PythonProject,
   fields: { problem: string; remedy: string; missingFile?: string },
-): ConfigError => new ConfigError([{ where: basename(file), ...fields }]);
+): ConfigError => new ConfigError({ where: basename(file), ...fields });
 
 // Commands that install what a Python project needs, in the words of the program that manages its packages.
 

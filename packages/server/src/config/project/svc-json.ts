@@ -37,7 +37,7 @@ export function findConfigFile(cwd: string, given?: string): string | undefined 
 /** Reads a config file. Throws a `ConfigError` with all of its mistakes. */
 export function loadSvcJson(file: string, env: Readonly<Record<string, string>>): SvcJson {
   const { project, mistakes } = readSvcJson(file, env);
-  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(...mistakes);
   return project;
 }
 

@@ -34,7 +34,7 @@ export const exposureKeys = ['role', 'host', 'apiKeys', 'allowAnonymous', 'corsO
 /** Throws a `ConfigError` with all of its mistakes. */
 export function exposureOf(settings: Settings, project: SvcJson): Exposure {
   const { exposure, mistakes } = readExposure(settings, project);
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return exposure;
 }
 

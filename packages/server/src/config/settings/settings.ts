@@ -47,7 +47,7 @@ interface Given {
 /** Flags override the environment, which overrides the config file, which overrides defaults. Throws all mistakes at once. */
 export function resolveSettings(sources: SettingSources): Settings {
   const { settings, mistakes } = readSettings(sources);
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return settings;
 }
 
