@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { testSettings } from '../packages/server/test/settings.ts';
 import { NotificationBus } from '../packages/server/src/jobs/notification-bus.ts';
 import { partitionsOf } from '../packages/server/src/exports/api/export-request.ts';
-import { startExports } from '../packages/server/src/exports/worker/start-exports.ts';
+import { ExportWorker } from '../packages/server/src/exports/worker/export-worker.ts';
 import { openDatabase, type Database } from '../packages/server/src/storage/postgres/database.ts';
 import { openEmbedded, type EmbeddedPostgres } from '../packages/server/src/storage/embedded/embedded.ts';
 import { migrate } from '../packages/server/src/storage/schema/migrate.ts';
@@ -91,7 +91,7 @@ const measure = async (
     exportFileRoots: dataDir,
   });
   const notifications = new NotificationBus();
-  await using worker = startExports({
+  await using worker = new ExportWorker({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) =>
       Promise.resolve({ destination_type: 'file', tenant_id, id, config: { path: folder } }),

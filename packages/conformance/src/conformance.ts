@@ -1,6 +1,6 @@
 // Runs the scenarios one after the other, and collects a report.
 import { CheckFailed, NotTried } from './check.ts';
-import { type Area, areas, type AreaScenarios, type Scenario } from './scenario.ts';
+import { type Area, areas, type AreaScenarios } from './scenario.ts';
 import { type ClientOptions, ServerClient } from './server-client.ts';
 import { a2a } from './scenarios/a2a.ts';
 import { access } from './scenarios/access.ts';
@@ -70,11 +70,11 @@ export const runConformance = async (given: ConformanceOptions): Promise<Conform
   for (const part of allScenarios) {
     if (only.length > 0 && !only.includes(part.area)) continue;
     const absent = only.includes(part.area) ? undefined : await reasonOf(part, limited());
-    for (const scenario of part.scenarios) {
+    for (const [title, run] of Object.entries(part.scenarios)) {
       const result =
         absent === undefined
-          ? await tryScenario(part.area, scenario, { client, timeoutMs: options.timeoutMs })
-          : { area: part.area, title: scenario.title, outcome: 'not tried' as const, reason: absent, ms: 0 };
+          ? await tryScenario({ area: part.area, title }, run, { client, timeoutMs: options.timeoutMs })
+          : { area: part.area, title, outcome: 'not tried' as const, reason: absent, ms: 0 };
       results.push(result);
       options.onResult?.(result);
     }
@@ -111,14 +111,13 @@ interface Trying {
 }
 
 const tryScenario = async (
-  area: Area,
-  { title, run }: Scenario,
+  scenario: Pick<ScenarioResult, 'area' | 'title'>,
+  run: (server: ServerClient) => Promise<void>,
   { client, timeoutMs }: Trying,
 ): Promise<ScenarioResult> => {
   const startedMs = performance.now();
   const end = (outcome: Outcome, reason?: string): ScenarioResult => ({
-    area,
-    title,
+    ...scenario,
     outcome,
     ...(reason === undefined ? {} : { reason }),
     ms: Math.round(performance.now() - startedMs),

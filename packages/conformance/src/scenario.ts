@@ -17,16 +17,13 @@ export const areas = [
 ] as const;
 export type Area = (typeof areas)[number];
 
-export interface Scenario {
-  /** States the behaviour that is checked. */
-  title: string;
-  run: (server: ServerClient) => Promise<void>;
-}
+/** By their titles, which state the behaviour that is checked. */
+export type Scenarios = Readonly<Record<string, (server: ServerClient) => Promise<void>>>;
 
 /** The scenarios of an area. */
 export interface AreaScenarios {
   area: Area;
   /** For areas that a server may lack: why they cannot be tried; undefined when they can. Not called for areas that the user names. */
   absent?: (server: ServerClient) => Promise<string | undefined>;
-  scenarios: readonly Scenario[];
+  scenarios: Scenarios;
 }

@@ -1,5 +1,4 @@
 // The svc API as data: one definition and its schemas for each operation.
-import { consoleRoutes } from './console/sessions.ts';
 import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
@@ -28,26 +27,6 @@ import { traceRoutes } from './platform/traces.ts';
 import { serverSettingRoutes, serverWorkerRoutes } from './platform/server.ts';
 import { workspaceRoutes } from './platform/workspaces.ts';
 
-export {
-  a2aRoutes,
-  assistantRoutes,
-  consoleRoutes,
-  cronRoutes,
-  mcpRoutes,
-  runChangeRoutes,
-  runRoutes,
-  runFigureRoutes,
-  runSearchRoutes,
-  runTimelineRoutes,
-  storeRoutes,
-  systemRoutes,
-  threadProtocolRoutes,
-  threadRoutes,
-  ticketRoutes,
-  uiRoutes,
-  webhookRoutes,
-};
-
 export const deploymentRoutes = {
   ...systemRoutes,
   ...assistantRoutes,
@@ -67,14 +46,6 @@ export const deploymentRoutes = {
   ...uiRoutes,
 };
 
-export {
-  type AuthEvent,
-  authEvents,
-  type AuthEvents,
-  type AuthResource,
-  authResources,
-  type AuthValue,
-} from './deployment/auth-events.ts';
 export const platformRoutes = {
   ...workspaceRoutes,
   ...keyRoutes,
@@ -92,77 +63,49 @@ export const platformRoutes = {
   ...serverWorkerRoutes,
 };
 
-export { When } from './json.ts';
-export { Assistant, Config, GraphSchemas } from './deployment/assistants.ts';
-export {
-  ConsoleSession,
-  ConsoleSignIn,
-  ListedSession,
-  type OidcFault,
-  oidcFaults,
-} from './console/sessions.ts';
-export { Cron, CronCreate, CronPatch } from './deployment/crons.ts';
-export { Command } from './deployment/command.ts';
-export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
-export { Run, RunStatus } from './deployment/run.ts';
-export { figurePointsMax, RunFigures } from './deployment/run-figures.ts';
-export { RunTimeline } from './deployment/run-timeline.ts';
-export {
-  type CommandEnvelope,
-  type CommandErrorCode,
-  type CommandMethod,
-  commandAnyText,
-  commandParams,
-  EventSelection,
-  type SubscriptionMethod,
-  subscriptionParams,
-  ThreadCommandResponse,
-  Ticket,
-  unsupportedCommands,
-} from './deployment/thread-protocol.ts';
-export { StreamMode, streamModes } from './deployment/stream-modes.ts';
-export { Item, Label, Namespace, SearchItem } from './deployment/store.ts';
-export { Checkpoint, CheckpointSelector, ThreadState, type ThreadTask } from './deployment/threads.ts';
-export { Interrupt, Thread, ThreadStatus } from './deployment/thread.ts';
-export { threadCountMax } from './deployment/thread-search.ts';
-export { ThreadStorageReport } from './deployment/thread-storage.ts';
+export * from './console/sessions.ts';
+export * from './deployment/a2a.ts';
+export * from './deployment/assistants.ts';
+export * from './deployment/auth-events.ts';
+export * from './deployment/command.ts';
+export * from './deployment/crons.ts';
+export * from './deployment/mcp.ts';
+export * from './deployment/run-create.ts';
+export * from './deployment/run-figures.ts';
+export { runSearchRoutes } from './deployment/run-search.ts';
+export * from './deployment/run-timeline.ts';
+export * from './deployment/run.ts';
+export * from './deployment/runs.ts';
 export { extraStateFields, stateFields } from './deployment/state-select.ts';
 export { StateValue } from './deployment/state-value.ts';
-export { WebhookDelivery } from './deployment/webhooks.ts';
-export {
-  Destination,
-  DestinationCreate,
-  FileConfig,
-  type NewDestination,
-  Probe,
-  ProbeStep,
-  S3Config,
-  S3Credentials,
-} from './platform/destinations.ts';
+export { Item, Label, Namespace, SearchItem, storeRoutes } from './deployment/store.ts';
+export { StreamMode, streamModes } from './deployment/stream-modes.ts';
+export * from './deployment/system.ts';
+export * from './deployment/thread-protocol.ts';
+export { threadCountMax } from './deployment/thread-search.ts';
+export * from './deployment/thread-storage.ts';
+export * from './deployment/thread.ts';
+export * from './deployment/threads.ts';
+export * from './deployment/ui.ts';
+export * from './deployment/webhooks.ts';
+export { When } from './json.ts';
+export { defaultServer, openapiDocument } from './openapi.ts';
+export * from './platform/bulk-export.ts';
+export * from './platform/destinations.ts';
 export { type ExportField, exportFields, usualExportFields } from './platform/export-fields.ts';
-export {
-  BulkExport,
-  Compression,
-  ExportCreate,
-  ExportEvent,
-  ExportPlan,
-  ExportProgress,
-  ExportStatus,
-  FormatVersion,
-  LayoutVersion,
-} from './platform/bulk-export.ts';
-export { ExportManifest } from './platform/export-manifest.ts';
-export { ExportRun, ExportRunProgress, ExportRunStatus } from './platform/export-run.ts';
-export { Feedback } from './platform/feedback.ts';
-export { FeedbackToken } from './platform/feedback-tokens.ts';
-export { ApiKey, KeyRole, NewApiKey } from './platform/keys.ts';
-export { ModelPrice } from './platform/model-prices.ts';
-export { Project, type TypedProject } from './platform/projects.ts';
-export { ServerSetting, ServerWorker } from './platform/server.ts';
-export { SelectedRun } from './platform/run-reads.ts';
+export * from './platform/export-manifest.ts';
+export * from './platform/export-run.ts';
+export * from './platform/exports.ts';
+export * from './platform/feedback-tokens.ts';
+export * from './platform/feedback.ts';
+export * from './platform/keys.ts';
+export * from './platform/model-prices.ts';
+export * from './platform/projects.ts';
+export { runReadRoutes, SelectedRun } from './platform/run-reads.ts';
 export { absentRunFields, absentThreadStats, runFields } from './platform/select-fields.ts';
-export { type RunGroup, ThreadAggregates, ThreadStats } from './platform/thread-reads.ts';
-export { TraceThread } from './platform/trace-threads.ts';
+export * from './platform/server.ts';
+export * from './platform/thread-reads.ts';
+export * from './platform/trace-threads.ts';
 export {
   IngestAnswer,
   OtlpAnswer,
@@ -172,25 +115,9 @@ export {
   type RunTree,
   statsPointsMax,
   TraceRun,
-} from './platform/traces.ts';
-export { type UnsupportedPath, unsupportedPaths } from './platform/unsupported-paths.ts';
-export { Workspace } from './platform/workspaces.ts';
-export {
-  destinationRoutes,
-  exportRoutes,
-  feedbackRoutes,
-  feedbackTokenRoutes,
-  keyRoutes,
-  modelPriceRoutes,
-  projectRoutes,
-  runReadRoutes,
-  serverSettingRoutes,
-  serverWorkerRoutes,
-  threadReadRoutes,
-  traceThreadRoutes,
   traceRoutes,
-  workspaceRoutes,
-};
+} from './platform/traces.ts';
+export * from './platform/unsupported-paths.ts';
+export * from './platform/workspaces.ts';
 export * from './problem.ts';
 export * from './route.ts';
-export { defaultServer, openapiDocument } from './openapi.ts';

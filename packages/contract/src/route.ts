@@ -79,16 +79,27 @@ export interface RouteShape {
   errors?: readonly string[];
 }
 
-/** The route with a closed body and a closed query. Uploads take any query, because tracers of many kinds send them. */
-export const route = <const R extends RouteShape>(shape: R): R => {
-  const { body, query, upload, ignored, unsupported } = shape;
-  const isOpen = upload !== undefined && query === undefined;
-  return {
-    ...shape,
-    ...(body ? { body: closed(body, ignored?.body, unsupported?.body) } : {}),
-    ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query, unsupported?.query) }),
+type RouteDetails = Omit<RouteShape, 'method' | 'path' | 'tag'>;
+
+/** Routes with a tag. Their bodies and queries are closed. Uploads take any query, because tracers of many kinds send them. */
+export const routesOf =
+  (tag: string) =>
+  <const M extends Method, const P extends `/${string}`, const R extends RouteDetails>(
+    method: M,
+    path: P,
+    details: R,
+  ): R & { method: M; path: P; tag: string } => {
+    const { body, query, upload, ignored, unsupported } = details;
+    const isOpen = upload !== undefined && query === undefined;
+    return {
+      method,
+      path,
+      tag,
+      ...details,
+      ...(body ? { body: closed(body, ignored?.body, unsupported?.body) } : {}),
+      ...(isOpen ? {} : { query: closed(query ?? z.object({}), ignored?.query, unsupported?.query) }),
+    };
   };
-};
 
 type Output<T, Absent> = T extends z.ZodType ? z.output<T> : Absent;
 

@@ -12,7 +12,7 @@ import { svcJsonSchema } from '../src/config/project/svc-json-schema.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { openEmbedded } from '../src/storage/embedded/embedded.ts';
 import { migrate } from '../src/storage/schema/migrate.ts';
-import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
+import { schemaSnapshot } from './schema-snapshot.ts';
 import { readFunctionFiles, readFunctionManifest } from '../src/storage/schema/sql-files.ts';
 
 const at = (path: string): URL => new URL(`../../../${path}`, import.meta.url);

@@ -1,8 +1,24 @@
 import { describe, expect, it, vi } from 'vitest';
-import { retry, settledWithin } from './backoff.ts';
+import { retry, settledWithin, within } from './backoff.ts';
 
 const never = new Promise<void>(() => undefined);
 const minute = 60_000;
+
+describe('a limit in time', () => {
+  it('passes on what the promise resolves or rejects to', async () => {
+    await expect(within(Promise.resolve(1), 60_000, () => 2)).resolves.toBe(1);
+    await expect(within(Promise.reject(new Error('closed')), 60_000, () => 2)).rejects.toThrow('closed');
+  });
+
+  it('returns or throws its own result when the time is over', async () => {
+    const never = new Promise(() => undefined);
+    await expect(within(never, 1, () => 2)).resolves.toBe(2);
+    const refuse = (): never => {
+      throw new Error('late');
+    };
+    await expect(within(never, 1, refuse)).rejects.toThrow('late');
+  });
+});
 
 describe('a wait for a promise', () => {
   it('ends when the promise is fulfilled', async () => {

@@ -90,3 +90,15 @@ export const settledWithin = async (
     settled.abort();
   }
 };
+
+/** What the promise resolves to; after `ms`, what `late` returns or throws. Leaves no timer behind. */
+export const within = async <T, L>(promise: Promise<T>, ms: number, late: () => L): Promise<T | L> => {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<() => L>((resolve) => (timer = setTimeout(resolve, ms, late)));
+  try {
+    const first = await Promise.race([promise.then((value) => () => value), over]);
+    return first();
+  } finally {
+    clearTimeout(timer);
+  }
+};

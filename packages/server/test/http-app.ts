@@ -1,6 +1,6 @@
 // A small table of routes on a real socket, for the tests of this folder.
 import { OpenStreams } from '../src/http/streams/open-streams.ts';
-import { route, type Routes } from '@svc/contract';
+import { routesOf, type Routes } from '@svc/contract';
 import { Hono } from 'hono';
 import * as z from 'zod';
 import {
@@ -23,73 +23,52 @@ import { type AppOptions, createApp } from '../src/http/server/app.ts';
 import { listen, type Listening, type ListenOptions, type ServedApp } from '../src/http/server/listen.ts';
 import type { HttpLogger } from '../src/http/server/problem.ts';
 
-const tag = 'test';
+const route = routesOf('test');
 const access = 'public';
 const id = z.object({ run_id: z.uuid() });
 const Anything = z.json();
 
 export const testRoutes = {
-  getRun: route({
-    method: 'get',
-    path: '/runs/:run_id',
+  getRun: route('get', '/runs/:run_id', {
     summary: '',
-    tag,
     access,
     params: id,
     response: Anything,
   }),
-  deleteRun: route({
-    method: 'delete',
-    path: '/runs/:run_id',
+  deleteRun: route('delete', '/runs/:run_id', {
     summary: '',
-    tag,
     access,
     params: id,
     response: z.void(),
     status: 204,
   }),
-  postRun: route({
-    method: 'post',
-    path: '/runs/:run_id',
+  postRun: route('post', '/runs/:run_id', {
     summary: '',
-    tag,
     access,
     params: id,
     response: Anything,
   }),
-  nameRun: route({
-    method: 'get',
-    path: '/names/:name',
+  nameRun: route('get', '/names/:name', {
     summary: '',
-    tag,
     access,
     params: z.object({ name: z.string() }),
     response: Anything,
   }),
-  stream: route({
-    method: 'post',
-    path: '/runs/stream',
+  stream: route('post', '/runs/stream', {
     summary: '',
-    tag,
     access,
     response: Anything,
     kind: 'sse',
   }),
-  watch: route({ method: 'get', path: '/watch', summary: '', tag, access, response: Anything, kind: 'sse' }),
-  wait: route({
-    method: 'post',
-    path: '/runs/wait',
+  watch: route('get', '/watch', { summary: '', access, response: Anything, kind: 'sse' }),
+  wait: route('post', '/runs/wait', {
     summary: '',
-    tag,
     access,
     response: Anything,
     kind: 'deferred',
   }),
-  search: route({
-    method: 'post',
-    path: '/search',
+  search: route('post', '/search', {
     summary: '',
-    tag,
     access,
     query: z.object({ tags: z.union([z.string(), z.array(z.string())]).optional() }),
     body: z.object({
@@ -99,18 +78,15 @@ export const testRoutes = {
     bodyOptional: true,
     response: Anything,
   }),
-  put: route({
-    method: 'put',
-    path: '/items',
+  put: route('put', '/items', {
     summary: '',
-    tag,
     access,
     body: z.object({ key: z.string() }),
     response: z.void(),
     status: 204,
   }),
-  raw: route({ method: 'get', path: '/raw', summary: '', tag, access, response: Anything }),
-  page: route({ method: 'get', path: '/page', summary: '', tag, access, response: z.string(), kind: 'html' }),
+  raw: route('get', '/raw', { summary: '', access, response: Anything }),
+  page: route('get', '/page', { summary: '', access, response: z.string(), kind: 'html' }),
 };
 
 type TestHandlers = Handlers<typeof testRoutes>;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkSchema, migrate, planMigration } from '../src/storage/schema/migrate.ts';
 import { openDatabase } from '../src/storage/postgres/database.ts';
 import { readFunctionFiles, readFunctionManifest, readSchemaFiles } from '../src/storage/schema/sql-files.ts';
-import { schemaSnapshot } from '../src/storage/schema/schema-snapshot.ts';
+import { schemaSnapshot } from '../scripts/schema-snapshot.ts';
 import { testDatabase } from './database.ts';
 import { fixture } from './fixture.ts';
 

@@ -1,6 +1,6 @@
 // The Agent2Agent protocol in both of its versions: assistants as agents.
 import { check, checkEqual, checkStatus, get, getList, getText } from '../check.ts';
-import type { AreaScenarios, Scenario } from '../scenario.ts';
+import type { AreaScenarios, Scenarios } from '../scenario.ts';
 import type { ServerClient } from '../server-client.ts';
 import { question, unknownId } from './agents.ts';
 import { rpcErrorCode, rpcRequest, rpcResult, rpcSend } from './json-rpc.ts';
@@ -64,66 +64,53 @@ const send = async (
 const checkState = (task: unknown, version: Version, plain: string): void =>
   checkEqual('state', get(task, 'status', 'state'), version.state(plain));
 
-const scenariosOf = (version: Version): Scenario[] => [
-  {
-    title: `${version.name}: a message starts a task, and reading the task returns the same answer`,
-    run: async (server) => {
-      const task = await send(server, server.agent, version, version.message({ text: question }));
-      checkState(task, version, 'completed');
-      getText(task, 'artifacts', 0, 'parts', 0, 'text');
-      const id = getText(task, 'id');
-      const again = await rpcResult(server, `/a2a/${server.agent}`, version.get, { id });
-      checkEqual('the artifacts', get(again, 'artifacts'), get(task, 'artifacts'));
-    },
+const scenariosOf = (version: Version): Scenarios => ({
+  [`${version.name}: a message starts a task, and reading the task returns the same answer`]: async (
+    server,
+  ) => {
+    const task = await send(server, server.agent, version, version.message({ text: question }));
+    checkState(task, version, 'completed');
+    getText(task, 'artifacts', 0, 'parts', 0, 'text');
+    const id = getText(task, 'id');
+    const again = await rpcResult(server, `/a2a/${server.agent}`, version.get, { id });
+    checkEqual('the artifacts', get(again, 'artifacts'), get(task, 'artifacts'));
   },
-  {
-    title: `${version.name}: sending a message twice starts one task`,
-    run: async (server) => {
-      const message = version.message({ text: question });
-      const first = await send(server, server.agent, version, message);
-      const second = await send(server, server.agent, version, message);
-      checkEqual('the id of the task', get(second, 'id'), get(first, 'id'));
-    },
+  [`${version.name}: sending a message twice starts one task`]: async (server) => {
+    const message = version.message({ text: question });
+    const first = await send(server, server.agent, version, message);
+    const second = await send(server, server.agent, version, message);
+    checkEqual('the id of the task', get(second, 'id'), get(first, 'id'));
   },
-  {
-    title: `${version.name}: a stream ends with the final state`,
-    run: async (server) => {
-      const body = rpcRequest(version.stream, { message: version.message({ text: question }) });
-      const { events } = await server.stream('POST', `/a2a/${server.agent}`, body);
-      const states = [];
-      for await (const { data } of events) {
-        checkEqual('the id of an event', get(data, 'id'), 7);
-        const result = get(data, 'result');
-        const context = get(version.task(result), 'contextId');
-        if (typeof context === 'string') server.own(context);
-        states.push(version.streamedState(result));
-      }
-      checkEqual('the last state', states.at(-1), version.state('completed'));
-    },
+  [`${version.name}: a stream ends with the final state`]: async (server) => {
+    const body = rpcRequest(version.stream, { message: version.message({ text: question }) });
+    const { events } = await server.stream('POST', `/a2a/${server.agent}`, body);
+    const states = [];
+    for await (const { data } of events) {
+      checkEqual('the id of an event', get(data, 'id'), 7);
+      const result = get(data, 'result');
+      const context = get(version.task(result), 'contextId');
+      if (typeof context === 'string') server.own(context);
+      states.push(version.streamedState(result));
+    }
+    checkEqual('the last state', states.at(-1), version.state('completed'));
   },
-  {
-    title: `${version.name}: a message continues a task that needs input`,
-    run: async (server) => {
-      const asked = await send(server, server.approval, version, version.message({ data: { topic: 'a2a' } }));
-      checkState(asked, version, 'input-required');
-      const taskId = getText(asked, 'id');
-      const answer = version.message({ data: { approve: true } }, { taskId });
-      const done = await send(server, server.approval, version, answer);
-      checkEqual('the id of the task', get(done, 'id'), taskId);
-      checkState(done, version, 'completed');
-      const late = { message: version.message({ text: 'more' }, { taskId }) };
-      const code = await rpcErrorCode(server, `/a2a/${server.approval}`, version.send, late);
-      checkEqual('the code for a message to an ended task', code, -32_004);
-    },
+  [`${version.name}: a message continues a task that needs input`]: async (server) => {
+    const asked = await send(server, server.approval, version, version.message({ data: { topic: 'a2a' } }));
+    checkState(asked, version, 'input-required');
+    const taskId = getText(asked, 'id');
+    const answer = version.message({ data: { approve: true } }, { taskId });
+    const done = await send(server, server.approval, version, answer);
+    checkEqual('the id of the task', get(done, 'id'), taskId);
+    checkState(done, version, 'completed');
+    const late = { message: version.message({ text: 'more' }, { taskId }) };
+    const code = await rpcErrorCode(server, `/a2a/${server.approval}`, version.send, late);
+    checkEqual('the code for a message to an ended task', code, -32_004);
   },
-  {
-    title: `${version.name}: an unknown task gets -32001`,
-    run: async (server) => {
-      const code = await rpcErrorCode(server, `/a2a/${server.agent}`, version.get, { id: unknownId() });
-      checkEqual('code', code, -32_001);
-    },
+  [`${version.name}: an unknown task gets -32001`]: async (server) => {
+    const code = await rpcErrorCode(server, `/a2a/${server.agent}`, version.get, { id: unknownId() });
+    checkEqual('code', code, -32_001);
   },
-];
+});
 
 export const a2a: AreaScenarios = {
   area: 'a2a',
@@ -136,28 +123,22 @@ export const a2a: AreaScenarios = {
     const isMissing = (status === 404 || status === 405) && get(body, 'jsonrpc') === undefined;
     return isMissing ? 'the server has no /a2a' : undefined;
   },
-  scenarios: [
-    {
-      title: 'the card of an agent names its address and skills',
-      run: async (server) => {
-        const path = `/.well-known/agent-card.json?assistant_id=${server.agent}`;
-        const card = await server.call('GET', path);
-        getText(card, 'name');
-        getText(card, 'description');
-        check(getText(card, 'url').includes('/a2a/'), 'the address of the agent', card);
-        check(getList(card, 'skills').length > 0, 'a skill', card);
-      },
+  scenarios: {
+    'the card of an agent names its address and skills': async (server) => {
+      const path = `/.well-known/agent-card.json?assistant_id=${server.agent}`;
+      const card = await server.call('GET', path);
+      getText(card, 'name');
+      getText(card, 'description');
+      check(getText(card, 'url').includes('/a2a/'), 'the address of the agent', card);
+      check(getList(card, 'skills').length > 0, 'a skill', card);
     },
-    ...versions.flatMap(scenariosOf),
-    {
-      title: 'a batch gets 400, an unknown method -32601, an unknown agent 404',
-      run: async (server) => {
-        const path = `/a2a/${server.agent}`;
-        checkStatus(await rpcSend(server, path, [rpcRequest('tasks/get')]), 400);
-        checkEqual('code', await rpcErrorCode(server, path, 'no/such'), -32_601);
-        const unknown = rpcRequest('tasks/get', { id: unknownId() });
-        checkStatus(await rpcSend(server, `/a2a/${unknownId()}`, unknown), 404);
-      },
+    ...Object.assign({}, ...versions.map(scenariosOf)),
+    'a batch gets 400, an unknown method -32601, an unknown agent 404': async (server) => {
+      const path = `/a2a/${server.agent}`;
+      checkStatus(await rpcSend(server, path, [rpcRequest('tasks/get')]), 400);
+      checkEqual('code', await rpcErrorCode(server, path, 'no/such'), -32_601);
+      const unknown = rpcRequest('tasks/get', { id: unknownId() });
+      checkStatus(await rpcSend(server, `/a2a/${unknownId()}`, unknown), 404);
     },
-  ],
+  },
 };

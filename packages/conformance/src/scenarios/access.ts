@@ -39,105 +39,87 @@ const checkHidden = async (
 
 export const access: AreaScenarios = {
   area: 'access',
-  scenarios: [
-    {
-      title: 'requests without a credential, or with an invalid one, get 401',
-      run: async (server) => {
-        requireFirst(server);
-        const requests = [
-          ['GET', `/threads/${unknownId()}`],
-          ['POST', '/threads/search'],
-          ['POST', '/runs/wait'],
-          ['POST', '/assistants/search'],
-        ] as const;
-        for (const [method, path] of requests) {
-          const body = method === 'POST' ? {} : undefined;
-          checkStatus(await server.send(method, path, body, { caller: 'nobody' }), 401, 403);
-          const headers = { authorization: 'Bearer not-a-credential', 'x-api-key': 'not-a-credential' };
-          checkStatus(await server.send(method, path, body, { caller: 'nobody', headers }), 401, 403);
-        }
-      },
+  scenarios: {
+    'requests without a credential, or with an invalid one, get 401': async (server) => {
+      requireFirst(server);
+      const requests = [
+        ['GET', `/threads/${unknownId()}`],
+        ['POST', '/threads/search'],
+        ['POST', '/runs/wait'],
+        ['POST', '/assistants/search'],
+      ] as const;
+      for (const [method, path] of requests) {
+        const body = method === 'POST' ? {} : undefined;
+        checkStatus(await server.send(method, path, body, { caller: 'nobody' }), 401, 403);
+        const headers = { authorization: 'Bearer not-a-credential', 'x-api-key': 'not-a-credential' };
+        checkStatus(await server.send(method, path, body, { caller: 'nobody', headers }), 401, 403);
+      }
     },
-    {
-      title: 'a thread of another user gets the same responses as an unknown thread',
-      run: async (server) => {
-        requireBoth(server);
-        const id = await server.newThread();
-        await checkHidden(server, id, (of) => ['GET', `/threads/${of}`]);
-        await checkHidden(server, id, (of) => ['GET', `/threads/${of}/state`]);
-        await checkHidden(server, id, (of) => ['POST', `/threads/${of}/history`, {}]);
-        await checkHidden(server, id, (of) => ['PATCH', `/threads/${of}`, { metadata: { mine: true } }]);
-        await checkHidden(server, id, (of) => ['DELETE', `/threads/${of}`]);
-        checkStatus(await server.send('GET', `/threads/${id}`), 200);
-      },
+    'a thread of another user gets the same responses as an unknown thread': async (server) => {
+      requireBoth(server);
+      const id = await server.newThread();
+      await checkHidden(server, id, (of) => ['GET', `/threads/${of}`]);
+      await checkHidden(server, id, (of) => ['GET', `/threads/${of}/state`]);
+      await checkHidden(server, id, (of) => ['POST', `/threads/${of}/history`, {}]);
+      await checkHidden(server, id, (of) => ['PATCH', `/threads/${of}`, { metadata: { mine: true } }]);
+      await checkHidden(server, id, (of) => ['DELETE', `/threads/${of}`]);
+      checkStatus(await server.send('GET', `/threads/${id}`), 200);
     },
-    {
-      title: 'a search does not find threads of another user',
-      run: async (server) => {
-        requireBoth(server);
-        const mark = unknownId();
-        const id = await server.newThread({ metadata: { mark } });
-        const search = { metadata: { mark } };
-        const own = getList(await server.call('POST', '/threads/search', search));
-        checkEqual(
-          'threads of the first user',
-          own.map((thread) => get(thread, 'thread_id')),
-          [id],
-        );
-        checkEqual(
-          'threads of the second user',
-          await server.call('POST', '/threads/search', search, second),
-          [],
-        );
-      },
+    'a search does not find threads of another user': async (server) => {
+      requireBoth(server);
+      const mark = unknownId();
+      const id = await server.newThread({ metadata: { mark } });
+      const search = { metadata: { mark } };
+      const own = getList(await server.call('POST', '/threads/search', search));
+      checkEqual(
+        'threads of the first user',
+        own.map((thread) => get(thread, 'thread_id')),
+        [id],
+      );
+      checkEqual(
+        'threads of the second user',
+        await server.call('POST', '/threads/search', search, second),
+        [],
+      );
     },
-    {
-      title: 'a user cannot read, join, cancel or create runs on a thread of another user',
-      run: async (server) => {
-        requireBoth(server);
-        const id = await server.newThread();
-        const run_id = getText(await server.call('POST', `/threads/${id}/runs`, agentRun(server)), 'run_id');
-        const path = (of: string): string => `/threads/${of}/runs`;
-        await checkHidden(server, id, (of) => ['GET', `${path(of)}/${run_id}`]);
-        await checkHidden(server, id, (of) => ['GET', `${path(of)}/${run_id}/join`]);
-        await checkHidden(server, id, (of) => ['POST', `${path(of)}/${run_id}/cancel`]);
-        await checkHidden(server, id, (of) => ['POST', path(of), agentRun(server)]);
-        await checkHidden(server, id, (of) => ['POST', `${path(of)}/stream`, agentRun(server)]);
-        await server.call('GET', `${path(id)}/${run_id}/join`);
-        checkEqual('runs of the thread', getList(await server.call('GET', path(id))).length, 1);
-      },
+    'a user cannot read, join, cancel or create runs on a thread of another user': async (server) => {
+      requireBoth(server);
+      const id = await server.newThread();
+      const run_id = getText(await server.call('POST', `/threads/${id}/runs`, agentRun(server)), 'run_id');
+      const path = (of: string): string => `/threads/${of}/runs`;
+      await checkHidden(server, id, (of) => ['GET', `${path(of)}/${run_id}`]);
+      await checkHidden(server, id, (of) => ['GET', `${path(of)}/${run_id}/join`]);
+      await checkHidden(server, id, (of) => ['POST', `${path(of)}/${run_id}/cancel`]);
+      await checkHidden(server, id, (of) => ['POST', path(of), agentRun(server)]);
+      await checkHidden(server, id, (of) => ['POST', `${path(of)}/stream`, agentRun(server)]);
+      await server.call('GET', `${path(id)}/${run_id}/join`);
+      checkEqual('runs of the thread', getList(await server.call('GET', path(id))).length, 1);
     },
-    {
-      title: 'a user cannot answer an interrupt of another user',
-      run: async (server) => {
-        requireBoth(server);
-        const id = await server.newThread();
-        await server.call('POST', `/threads/${id}/runs/wait`, approvalRun(server));
-        const answer = { assistant_id: server.approval, command: { resume: { approve: true } } };
-        await checkHidden(server, id, (of) => ['POST', `/threads/${of}/runs/wait`, answer]);
-        const state = await server.call('GET', `/threads/${id}/state`);
-        check(getList(state, 'next').length > 0, 'the thread to wait still', state);
-      },
+    'a user cannot answer an interrupt of another user': async (server) => {
+      requireBoth(server);
+      const id = await server.newThread();
+      await server.call('POST', `/threads/${id}/runs/wait`, approvalRun(server));
+      const answer = { assistant_id: server.approval, command: { resume: { approve: true } } };
+      await checkHidden(server, id, (of) => ['POST', `/threads/${of}/runs/wait`, answer]);
+      const state = await server.call('GET', `/threads/${id}/state`);
+      check(getList(state, 'next').length > 0, 'the thread to wait still', state);
     },
-    {
-      title: 'an assistant of another user gets the same responses as an unknown assistant',
-      run: async (server) => {
-        requireBoth(server);
-        const created = await server.call('POST', '/assistants', { graph_id: server.agent, name: 'mine' });
-        const id = getText(created, 'assistant_id');
-        try {
-          await checkHidden(server, id, (of) => ['GET', `/assistants/${of}`]);
-          await checkHidden(server, id, (of) => ['PATCH', `/assistants/${of}`, { name: 'taken' }]);
-          await checkHidden(server, id, (of) => ['DELETE', `/assistants/${of}`]);
-          await checkHidden(server, id, (of) => [
-            'POST',
-            '/runs/wait',
-            { ...agentRun(server), assistant_id: of },
-          ]);
-        } finally {
-          await server.call('DELETE', `/assistants/${id}`);
-        }
-      },
+    'an assistant of another user gets the same responses as an unknown assistant': async (server) => {
+      requireBoth(server);
+      const created = await server.call('POST', '/assistants', { graph_id: server.agent, name: 'mine' });
+      const id = getText(created, 'assistant_id');
+      try {
+        await checkHidden(server, id, (of) => ['GET', `/assistants/${of}`]);
+        await checkHidden(server, id, (of) => ['PATCH', `/assistants/${of}`, { name: 'taken' }]);
+        await checkHidden(server, id, (of) => ['DELETE', `/assistants/${of}`]);
+        await checkHidden(server, id, (of) => [
+          'POST',
+          '/runs/wait',
+          { ...agentRun(server), assistant_id: of },
+        ]);
+      } finally {
+        await server.call('DELETE', `/assistants/${id}`);
+      }
     },
-  ],
+  },
 };

@@ -31,52 +31,37 @@ export const mcp: AreaScenarios = {
     const { status } = await rpcSend(server, path, rpcRequest('ping'));
     return status === 404 || status === 405 ? 'the server has no /mcp' : undefined;
   },
-  scenarios: [
-    {
-      title: 'initialize agrees on a version and offers tools',
-      run: async (server) => {
-        const result = await rpcResult(server, path, 'initialize', initialize);
-        checkEqual('protocolVersion', get(result, 'protocolVersion'), version);
-        check(get(result, 'capabilities', 'tools') !== undefined, 'tools as a capability', result);
-        getText(result, 'serverInfo', 'name');
-      },
+  scenarios: {
+    'initialize agrees on a version and offers tools': async (server) => {
+      const result = await rpcResult(server, path, 'initialize', initialize);
+      checkEqual('protocolVersion', get(result, 'protocolVersion'), version);
+      check(get(result, 'capabilities', 'tools') !== undefined, 'tools as a capability', result);
+      getText(result, 'serverInfo', 'name');
     },
-    {
-      title: 'tools/list has a tool for an assistant, with an input schema',
-      run: (server) =>
-        withTool(server, (tool) => {
-          checkEqual('type', get(tool, 'inputSchema', 'type'), 'object');
-          const messages = get(tool, 'inputSchema', 'properties', 'messages');
-          check(messages !== undefined, 'messages in the schema', tool);
-        }),
+    'tools/list has a tool for an assistant, with an input schema': (server) =>
+      withTool(server, (tool) => {
+        checkEqual('type', get(tool, 'inputSchema', 'type'), 'object');
+        const messages = get(tool, 'inputSchema', 'properties', 'messages');
+        check(messages !== undefined, 'messages in the schema', tool);
+      }),
+    'tools/call runs the assistant and returns its output': (server) =>
+      withTool(server, async (tool) => {
+        const messages = [{ role: 'user', content: question }];
+        const params = { name: getText(tool, 'name'), arguments: { messages } };
+        const result = await rpcResult(server, path, 'tools/call', params);
+        check(get(result, 'isError') !== true, 'no error', result);
+        checkConversation(JSON.parse(getText(result, 'content', 0, 'text')));
+      }),
+    'an unknown tool and an unknown method get their errors': async (server) => {
+      checkEqual('code', await rpcErrorCode(server, path, 'tools/call', { name: 'no-such-tool' }), -32_602);
+      checkEqual('code', await rpcErrorCode(server, path, 'no/such'), -32_601);
     },
-    {
-      title: 'tools/call runs the assistant and returns its output',
-      run: (server) =>
-        withTool(server, async (tool) => {
-          const messages = [{ role: 'user', content: question }];
-          const params = { name: getText(tool, 'name'), arguments: { messages } };
-          const result = await rpcResult(server, path, 'tools/call', params);
-          check(get(result, 'isError') !== true, 'no error', result);
-          checkConversation(JSON.parse(getText(result, 'content', 0, 'text')));
-        }),
+    'a notification gets 202, a batch and a body that is not JSON get 400, GET gets 405': async (server) => {
+      const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      checkStatus(await rpcSend(server, path, notification), 202);
+      checkStatus(await rpcSend(server, path, [rpcRequest('ping')]), 400);
+      checkStatus(await rpcSend(server, path, '{'), 400);
+      checkStatus(await server.send('GET', path), 405);
     },
-    {
-      title: 'an unknown tool and an unknown method get their errors',
-      run: async (server) => {
-        checkEqual('code', await rpcErrorCode(server, path, 'tools/call', { name: 'no-such-tool' }), -32_602);
-        checkEqual('code', await rpcErrorCode(server, path, 'no/such'), -32_601);
-      },
-    },
-    {
-      title: 'a notification gets 202, a batch and a body that is not JSON get 400, GET gets 405',
-      run: async (server) => {
-        const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
-        checkStatus(await rpcSend(server, path, notification), 202);
-        checkStatus(await rpcSend(server, path, [rpcRequest('ping')]), 400);
-        checkStatus(await rpcSend(server, path, '{'), 400);
-        checkStatus(await server.send('GET', path), 405);
-      },
-    },
-  ],
+  },
 };

@@ -28,43 +28,34 @@ export const store: AreaScenarios = {
     const { status } = await server.send('POST', '/store/items/search', { namespace_prefix: [], limit: 1 });
     return status === 404 ? 'the server has no store' : undefined;
   },
-  scenarios: [
-    {
-      title: 'an item is stored, read, replaced and deleted',
-      run: async (server) => {
-        let gone = '';
-        await withItem(server, async (namespace, key) => {
-          gone = path(namespace, key);
-          checkEqual('value', get(await server.call('GET', gone), 'value'), { n: 1 });
-          await server.call('PUT', '/store/items', { namespace, key, value: { n: 2 } });
-          checkEqual('value', get(await server.call('GET', gone), 'value'), { n: 2 });
-        });
-        const answer = await server.send('GET', gone);
-        checkStatus(answer, 200, 404);
-        if (answer.status === 200) checkEqual('the deleted item', answer.body, null);
-      },
+  scenarios: {
+    'an item is stored, read, replaced and deleted': async (server) => {
+      let gone = '';
+      await withItem(server, async (namespace, key) => {
+        gone = path(namespace, key);
+        checkEqual('value', get(await server.call('GET', gone), 'value'), { n: 1 });
+        await server.call('PUT', '/store/items', { namespace, key, value: { n: 2 } });
+        checkEqual('value', get(await server.call('GET', gone), 'value'), { n: 2 });
+      });
+      const answer = await server.send('GET', gone);
+      checkStatus(answer, 200, 404);
+      if (answer.status === 200) checkEqual('the deleted item', answer.body, null);
     },
-    {
-      title: 'a search finds items by namespace and by value',
-      run: (server) =>
-        withItem(server, async (namespace_prefix, key) => {
-          const search = async (filter: object) =>
-            getList(
-              await server.call('POST', '/store/items/search', { namespace_prefix, filter }),
-              'items',
-            ).map((item) => get(item, 'key'));
-          checkEqual('items', await search({}), [key]);
-          checkEqual('items with n = 1', await search({ n: 1 }), [key]);
-          checkEqual('items with n = 2', await search({ n: 2 }), []);
-        }),
-    },
-    {
-      title: 'namespaces are listed by prefix',
-      run: (server) =>
-        withItem(server, async (namespace) => {
-          const found = await server.call('POST', '/store/namespaces', { prefix: namespace });
-          checkEqual('namespaces', get(found, 'namespaces') ?? found, [namespace]);
-        }),
-    },
-  ],
+    'a search finds items by namespace and by value': (server) =>
+      withItem(server, async (namespace_prefix, key) => {
+        const search = async (filter: object) =>
+          getList(
+            await server.call('POST', '/store/items/search', { namespace_prefix, filter }),
+            'items',
+          ).map((item) => get(item, 'key'));
+        checkEqual('items', await search({}), [key]);
+        checkEqual('items with n = 1', await search({ n: 1 }), [key]);
+        checkEqual('items with n = 2', await search({ n: 2 }), []);
+      }),
+    'namespaces are listed by prefix': (server) =>
+      withItem(server, async (namespace) => {
+        const found = await server.call('POST', '/store/namespaces', { prefix: namespace });
+        checkEqual('namespaces', get(found, 'namespaces') ?? found, [namespace]);
+      }),
+  },
 };

@@ -4,43 +4,27 @@ import { unknownId } from './agents.ts';
 
 export const system: AreaScenarios = {
   area: 'system',
-  scenarios: [
-    {
-      title: 'GET /ok says that the server is up, without a credential',
-      run: async (server) => {
-        const answer = await server.send('GET', '/ok', undefined, { caller: 'nobody' });
-        checkStatus(answer, 200);
-        checkEqual('ok', get(answer.body, 'ok'), true);
-      },
+  scenarios: {
+    'GET /ok says that the server is up, without a credential': async (server) => {
+      const answer = await server.send('GET', '/ok', undefined, { caller: 'nobody' });
+      checkStatus(answer, 200);
+      checkEqual('ok', get(answer.body, 'ok'), true);
     },
-    {
-      title: 'GET /info has the version and flags, without a credential',
-      run: async (server) => {
-        const answer = await server.send('GET', '/info', undefined, { caller: 'nobody' });
-        checkStatus(answer, 200);
-        getText(answer.body, 'version');
-        check(typeof get(answer.body, 'flags') === 'object', 'flags as an object', answer.body);
-      },
+    'GET /info has the version and flags, without a credential': async (server) => {
+      const answer = await server.send('GET', '/info', undefined, { caller: 'nobody' });
+      checkStatus(answer, 200);
+      getText(answer.body, 'version');
+      check(typeof get(answer.body, 'flags') === 'object', 'flags as an object', answer.body);
     },
-    {
-      title: 'an unknown path gets 404',
-      run: async (server) => checkStatus(await server.send('GET', '/no/such/route'), 404),
+    'an unknown path gets 404': async (server) =>
+      checkStatus(await server.send('GET', '/no/such/route'), 404),
+    'a body that is not JSON gets 4xx': async (server) =>
+      checkStatus(await server.send('POST', '/threads/search', '{'), 400, 422),
+    'a value of the wrong type gets 400 or 422': async (server) =>
+      checkStatus(await server.send('POST', '/threads/search', { limit: 'many' }), 400, 422),
+    'an id that is not a UUID gets 4xx': async (server) => {
+      checkStatus(await server.send('GET', '/threads/not-a-uuid'), 400, 404, 422);
+      checkStatus(await server.send('GET', `/threads/${unknownId()}`), 404);
     },
-    {
-      title: 'a body that is not JSON gets 4xx',
-      run: async (server) => checkStatus(await server.send('POST', '/threads/search', '{'), 400, 422),
-    },
-    {
-      title: 'a value of the wrong type gets 400 or 422',
-      run: async (server) =>
-        checkStatus(await server.send('POST', '/threads/search', { limit: 'many' }), 400, 422),
-    },
-    {
-      title: 'an id that is not a UUID gets 4xx',
-      run: async (server) => {
-        checkStatus(await server.send('GET', '/threads/not-a-uuid'), 400, 404, 422);
-        checkStatus(await server.send('GET', `/threads/${unknownId()}`), 404);
-      },
-    },
-  ],
+  },
 };

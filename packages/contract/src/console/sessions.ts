@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { Empty, Id, nullish, Time } from '../json.ts';
 import { KeyRole } from '../platform/keys.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Console';
+const route = routesOf('Console');
 const path = '/console/auth/session';
 const cookieRule =
   'Pages of other origins get no session: Origin and Sec-Fetch-Site must name the origin of the server.';
@@ -88,32 +88,23 @@ export const oidcFaults = ['denied', 'expired', 'provider', 'refused'] as const;
 export type OidcFault = (typeof oidcFaults)[number];
 
 export const consoleRoutes = {
-  getConsoleSession: route({
-    method: 'get',
-    path,
+  getConsoleSession: route('get', path, {
     summary: 'How to sign in to the console, and what the session of this browser opens',
     description: cookieRule,
-    tag,
     access: 'public',
     response: ConsoleSession,
   }),
-  createConsoleSession: route({
-    method: 'post',
-    path,
+  createConsoleSession: route('post', path, {
     summary: 'Sign in: exchange a key or a token for the cookie of a session',
     description: `The body has either \`key\` or \`token\`. ${cookieRule} With the cookie and the CSRF token of a session, the new session keeps what that one opened, and replaces it.`,
-    tag,
     access: 'public',
     body: ConsoleSignIn,
     response: ConsoleSession,
     errors: ['unauthenticated', 'forbidden', 'rate_limited'],
   }),
-  startOidc: route({
-    method: 'get',
-    path: '/console/auth/oidc/start',
+  startOidc: route('get', '/console/auth/oidc/start', {
     summary: 'Sign in at the provider of `console.auth` (OpenID Connect)',
     description: 'Redirects the browser to the provider.',
-    tag,
     access: 'public',
     query: z.object({
       return_to: nullish(z.string().min(1).max(1_500)).describe(
@@ -124,13 +115,10 @@ export const consoleRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
-  finishOidc: route({
-    method: 'get',
-    path: '/console/auth/oidc/callback',
+  finishOidc: route('get', '/console/auth/oidc/callback', {
     summary: 'The address to which the provider redirects a browser: sets the cookie of a session',
     description:
       'Redirects the browser to the page at which the user began, or to the form with `sign_in_error`.',
-    tag,
     access: 'public',
     // Providers add parameters of their own.
     query: z.looseObject({
@@ -142,35 +130,26 @@ export const consoleRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
-  endConsoleSession: route({
-    method: 'delete',
-    path,
+  endConsoleSession: route('delete', path, {
     summary: 'Sign out: end the session of this browser',
     description: cookieRule,
-    tag,
     access: 'public',
     requestHeaders: csrfHeader,
     response: Empty,
     status: 204,
     errors: ['forbidden'],
   }),
-  listConsoleSessions: route({
-    method: 'get',
-    path: '/console/auth/sessions',
+  listConsoleSessions: route('get', '/console/auth/sessions', {
     summary: 'The sessions of the user or key that this session belongs to, those that were used last first',
     description: cookieRule,
-    tag,
     access: 'public',
     requestHeaders: csrfHeader,
     response: z.array(ListedSession),
     errors: ['unauthenticated'],
   }),
-  endOneConsoleSession: route({
-    method: 'delete',
-    path: '/console/auth/sessions/:session_id',
+  endOneConsoleSession: route('delete', '/console/auth/sessions/:session_id', {
     summary: 'End one session of the user or key that this session belongs to',
     description: cookieRule,
-    tag,
     access: 'public',
     params: z.object({
       session_id: z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be the id of a session' }),
@@ -180,12 +159,9 @@ export const consoleRoutes = {
     status: 204,
     errors: ['unauthenticated', 'forbidden', 'not_found'],
   }),
-  endAllConsoleSessions: route({
-    method: 'delete',
-    path: '/console/auth/sessions',
+  endAllConsoleSessions: route('delete', '/console/auth/sessions', {
     summary: 'Sign out everywhere: end all sessions of the user or key that this session belongs to',
     description: cookieRule,
-    tag,
     access: 'public',
     requestHeaders: csrfHeader,
     response: Empty,

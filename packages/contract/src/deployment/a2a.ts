@@ -1,10 +1,10 @@
 // The Agent2Agent protocol: assistants as agents.
 import * as z from 'zod';
 import { AssistantRef, Json, nullish } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
 const access = { resource: 'assistants', action: 'read' } as const;
-const tag = 'A2A';
+const route = routesOf('A2A');
 const params = z.object({ assistant_id: AssistantRef });
 
 const AgentCard = z
@@ -12,14 +12,11 @@ const AgentCard = z
   .meta({ id: 'AgentCard', description: 'An agent card, with the members of A2A 0.3 and of A2A 1.0' });
 
 export const a2aRoutes = {
-  callAgent: route({
-    method: 'post',
-    path: '/a2a/:assistant_id',
+  callAgent: route('post', '/a2a/:assistant_id', {
     summary:
       'The Agent2Agent protocol: an assistant is an agent, its runs are tasks, and threads are contexts',
     description:
       'The methods of A2A 0.3 and of A2A 1.0. They also call handlers of custom authentication, as the routes of runs do: `threads:create_run` to send messages, `threads:read` to read tasks, `threads:update` to cancel them.',
-    tag,
     access,
     kind: 'rpc',
     params,
@@ -34,11 +31,8 @@ export const a2aRoutes = {
     },
     errors: ['not_found', 'conflict', 'unavailable'],
   }),
-  getAgentCard: route({
-    method: 'get',
-    path: '/.well-known/agent-card.json',
+  getAgentCard: route('get', '/.well-known/agent-card.json', {
     summary: 'The agent card of an assistant',
-    tag,
     access,
     query: z.object({
       assistant_id: nullish(AssistantRef).describe('Not needed when the server has one graph'),
@@ -46,11 +40,8 @@ export const a2aRoutes = {
     response: AgentCard,
     errors: ['not_found'],
   }),
-  getAgentCardOf: route({
-    method: 'get',
-    path: '/a2a/:assistant_id/.well-known/agent-card.json',
+  getAgentCardOf: route('get', '/a2a/:assistant_id/.well-known/agent-card.json', {
     summary: 'The agent card of an assistant',
-    tag,
     access,
     params,
     response: AgentCard,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AssistantRef, Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, Time } from '../json.ts';
 import { limit, offset, pageHeaders, paginationHeaders, sortBy, SortOrder } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
 const Tags = z.array(z.string().max(256)).max(100);
 const RecursionLimit = z.int().min(1).max(10_000);
@@ -60,7 +60,7 @@ const fields = [
 
 const params = z.object({ assistant_id: AssistantRef });
 const access = (action: string) => ({ resource: 'assistants', action }) as const;
-const tag = 'Assistants';
+const route = routesOf('Assistants');
 
 export const GraphSchemas = z
   .looseObject({
@@ -81,11 +81,8 @@ const filters = {
 };
 
 export const assistantRoutes = {
-  createAssistant: route({
-    method: 'post',
-    path: '/assistants',
+  createAssistant: route('post', '/assistants', {
     summary: 'Create an assistant',
-    tag,
     access: access('create'),
     body: z.object({
       graph_id: GraphId,
@@ -100,11 +97,8 @@ export const assistantRoutes = {
     response: Assistant,
     errors: ['not_found', 'conflict'],
   }),
-  searchAssistants: route({
-    method: 'post',
-    path: '/assistants/search',
+  searchAssistants: route('post', '/assistants/search', {
     summary: 'Search assistants',
-    tag,
     access: access('search'),
     bodyOptional: true,
     body: z.object({
@@ -118,31 +112,22 @@ export const assistantRoutes = {
     response: z.array(Assistant),
     headers: paginationHeaders,
   }),
-  countAssistants: route({
-    method: 'post',
-    path: '/assistants/count',
+  countAssistants: route('post', '/assistants/count', {
     summary: 'Count assistants',
-    tag,
     access: access('search'),
     bodyOptional: true,
     body: z.object(filters),
     response: z.int(),
   }),
-  getAssistant: route({
-    method: 'get',
-    path: '/assistants/:assistant_id',
+  getAssistant: route('get', '/assistants/:assistant_id', {
     summary: 'Get an assistant',
-    tag,
     access: access('read'),
     params,
     response: Assistant,
     errors: ['not_found'],
   }),
-  updateAssistant: route({
-    method: 'patch',
-    path: '/assistants/:assistant_id',
+  updateAssistant: route('patch', '/assistants/:assistant_id', {
     summary: 'Update an assistant by creating a new version',
-    tag,
     access: access('update'),
     params,
     body: z.object({
@@ -156,12 +141,9 @@ export const assistantRoutes = {
     response: Assistant,
     errors: ['not_found'],
   }),
-  deleteAssistant: route({
-    method: 'delete',
+  deleteAssistant: route('delete', '/assistants/:assistant_id', {
     audited: 'assistant.delete',
-    path: '/assistants/:assistant_id',
     summary: 'Delete an assistant with its versions',
-    tag,
     access: access('delete'),
     params,
     query: z.object({ delete_threads: QueryBoolean.optional() }),
@@ -169,11 +151,8 @@ export const assistantRoutes = {
     response: Empty,
     errors: ['not_found', 'conflict'],
   }),
-  getAssistantGraph: route({
-    method: 'get',
-    path: '/assistants/:assistant_id/graph',
+  getAssistantGraph: route('get', '/assistants/:assistant_id/graph', {
     summary: 'The nodes and edges of an assistant’s graph',
-    tag,
     access: access('read'),
     params,
     query: z.object({
@@ -191,43 +170,31 @@ export const assistantRoutes = {
     response: z.object({ nodes: z.array(JsonObject), edges: z.array(JsonObject) }),
     errors: ['not_found'],
   }),
-  getAssistantSchemas: route({
-    method: 'get',
-    path: '/assistants/:assistant_id/schemas',
+  getAssistantSchemas: route('get', '/assistants/:assistant_id/schemas', {
     summary: 'JSON Schemas of an assistant’s input, output, state, config and context',
-    tag,
     access: access('read'),
     params,
     response: GraphSchemas,
     errors: ['not_found'],
   }),
-  getAssistantSubgraphs: route({
-    method: 'get',
-    path: '/assistants/:assistant_id/subgraphs',
+  getAssistantSubgraphs: route('get', '/assistants/:assistant_id/subgraphs', {
     summary: 'Schemas of the subgraphs, by node',
-    tag,
     access: access('read'),
     params,
     query: z.object({ recurse: QueryBoolean.optional() }),
     response: z.record(z.string(), JsonObject),
     errors: ['not_found'],
   }),
-  getAssistantSubgraphsOf: route({
-    method: 'get',
-    path: '/assistants/:assistant_id/subgraphs/:namespace',
+  getAssistantSubgraphsOf: route('get', '/assistants/:assistant_id/subgraphs/:namespace', {
     summary: 'Schemas of the subgraphs of one namespace',
-    tag,
     access: access('read'),
     params: z.object({ assistant_id: AssistantRef, namespace: z.string().max(1_024) }),
     query: z.object({ recurse: QueryBoolean.optional() }),
     response: z.record(z.string(), JsonObject),
     errors: ['not_found'],
   }),
-  listAssistantVersions: route({
-    method: 'post',
-    path: '/assistants/:assistant_id/versions',
+  listAssistantVersions: route('post', '/assistants/:assistant_id/versions', {
     summary: 'Versions of an assistant, newest first',
-    tag,
     access: access('read'),
     params,
     bodyOptional: true,
@@ -236,12 +203,9 @@ export const assistantRoutes = {
     headers: pageHeaders,
     errors: ['not_found'],
   }),
-  setLatestAssistant: route({
-    method: 'post',
-    path: '/assistants/:assistant_id/latest',
+  setLatestAssistant: route('post', '/assistants/:assistant_id/latest', {
     summary: 'Make a version the current one',
     description: '`version` is in the body or in the query.',
-    tag,
     access: access('update'),
     params,
     query: z.object({

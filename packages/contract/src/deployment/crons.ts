@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { AssistantRef, Empty, Id, JsonObject, Metadata, nullish, Time, When } from '../json.ts';
 import { limit, offset, paginationHeaders, sortBy, SortOrder } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { RunCreate } from './run-create.ts';
 import { StreamMode } from './stream-modes.ts';
 
@@ -105,17 +105,14 @@ const filters = {
   metadata: nullish(Metadata),
 };
 const params = z.object({ cron_id: Id });
-const tag = 'Crons';
+const route = routesOf('Crons');
 const access = (action: string) => ({ resource: 'crons', action }) as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
 const anyText = ['input', 'command', 'context'] as const;
 
 export const cronRoutes = {
-  createCron: route({
-    method: 'post',
-    path: '/runs/crons',
+  createCron: route('post', '/runs/crons', {
     summary: 'Create stateless runs on a schedule',
-    tag,
     access: access('create'),
     body: CronCreate,
     anyText,
@@ -123,11 +120,8 @@ export const cronRoutes = {
     response: Cron,
     errors: createErrors,
   }),
-  createThreadCron: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs/crons',
+  createThreadCron: route('post', '/threads/:thread_id/runs/crons', {
     summary: 'Make runs on a thread by a schedule',
-    tag,
     access: access('create'),
     params: z.object({ thread_id: Id }),
     body: CronCreate,
@@ -136,11 +130,8 @@ export const cronRoutes = {
     response: Cron,
     errors: createErrors,
   }),
-  searchCrons: route({
-    method: 'post',
-    path: '/runs/crons/search',
+  searchCrons: route('post', '/runs/crons/search', {
     summary: 'Search crons',
-    tag,
     access: access('search'),
     bodyOptional: true,
     body: z.object({
@@ -157,31 +148,22 @@ export const cronRoutes = {
     response: z.array(Cron),
     headers: paginationHeaders,
   }),
-  countCrons: route({
-    method: 'post',
-    path: '/runs/crons/count',
+  countCrons: route('post', '/runs/crons/count', {
     summary: 'Count crons',
-    tag,
     access: access('search'),
     bodyOptional: true,
     body: z.object(filters),
     response: z.int(),
   }),
-  getCron: route({
-    method: 'get',
-    path: '/runs/crons/:cron_id',
+  getCron: route('get', '/runs/crons/:cron_id', {
     summary: 'Get a cron',
-    tag,
     access: access('read'),
     params,
     response: Cron,
     errors: ['not_found'],
   }),
-  updateCron: route({
-    method: 'patch',
-    path: '/runs/crons/:cron_id',
+  updateCron: route('patch', '/runs/crons/:cron_id', {
     summary: 'Update a cron: metadata is merged, other given fields are replaced',
-    tag,
     access: access('update'),
     params,
     body: CronPatch,
@@ -189,12 +171,9 @@ export const cronRoutes = {
     response: Cron,
     errors: ['not_found', 'not_supported'],
   }),
-  deleteCron: route({
-    method: 'delete',
+  deleteCron: route('delete', '/runs/crons/:cron_id', {
     audited: 'cron.delete',
-    path: '/runs/crons/:cron_id',
     summary: 'Delete a cron; the runs that it created stay',
-    tag,
     access: access('delete'),
     params,
     status: 204,

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 import { Json } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
+
+const route = routesOf('MCP');
 
 export const mcpRoutes = {
-  callMcp: route({
-    method: 'post',
-    path: '/mcp',
+  callMcp: route('post', '/mcp', {
     aliases: ['/mcp/'],
     summary: 'The Model Context Protocol: each assistant that the caller may see is a tool',
     description:
       'Streamable HTTP. `tools/call` also calls handlers of custom authentication with `threads:create_run`, as `POST /runs/wait` does. A notification is answered with 202 and without a body.',
-    tag: 'MCP',
     access: { resource: 'assistants', action: 'search' },
     kind: 'rpc',
     body: Json.describe('A JSON-RPC 2.0 message'),

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { nullish, Time, When } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { runFilter } from './run-search.ts';
+
+const route = routesOf('Runs');
 
 /** Points of one answer. */
 export const figurePointsMax = 500;
@@ -48,12 +50,9 @@ export const RunFigures = z
 export type RunFigures = z.output<typeof RunFigures>;
 
 export const runFigureRoutes = {
-  getRunFigures: route({
-    method: 'post',
-    path: '/runs/figures',
+  getRunFigures: route('post', '/runs/figures', {
     summary: 'Runs over time: how many ended and how, how long they waited and executed',
     description: 'Stateless runs are deleted when they end, and are not counted.',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     bodyOptional: true,
     body: z.object({

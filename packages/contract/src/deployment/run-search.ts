@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { Id, Metadata, nullish, When } from '../json.ts';
 import { limit, limitedBy, SortOrder } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Run, RunStatus } from './run.ts';
+
+const route = routesOf('Runs');
 
 /** Which runs a search returns. */
 export const runFilter = {
@@ -18,11 +20,8 @@ export const runFilter = {
 };
 
 export const runSearchRoutes = {
-  searchRuns: route({
-    method: 'post',
-    path: '/runs/search',
+  searchRuns: route('post', '/runs/search', {
     summary: 'Search runs across threads, newest first',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     bodyOptional: true,
     body: z.object({

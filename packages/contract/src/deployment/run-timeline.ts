@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { Id, Time } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { RunStatus } from './run.ts';
+
+const route = routesOf('Runs');
 
 const until = Time.optional().describe('Absent while it continues');
 
@@ -69,11 +71,8 @@ export const RunTimeline = z
 export type RunTimeline = z.output<typeof RunTimeline>;
 
 export const runTimelineRoutes = {
-  getRunTimeline: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs/:run_id/timeline',
+  getRunTimeline: route('get', '/threads/:thread_id/runs/:run_id/timeline', {
     summary: 'When a run waited, and for what, its attempts and steps',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     params: z.object({ thread_id: Id, run_id: Id }),
     response: RunTimeline,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Empty, Id, Json, nullish, QueryBoolean, queryInteger, queryList } from '../json.ts';
 import { offsetMax, pageHeaders } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { RunCreate, StatelessRunCreate } from './run-create.ts';
 import { Run, RunStatus } from './run.ts';
 import { StreamMode, ThreadStreamMode } from './stream-modes.ts';
@@ -57,7 +57,7 @@ const threadParams = z.object({ thread_id: Id });
 const runParams = z.object({ thread_id: Id, run_id: Id });
 const create = { resource: 'threads', action: 'create_run' } as const;
 const read = { resource: 'threads', action: 'read' } as const;
-const tag = 'Runs';
+const route = routesOf('Runs');
 const located = {
   'Content-Location': 'Path of the run',
   Location: 'Path that continues the response after a broken connection',
@@ -79,11 +79,8 @@ const streamQuery = z.object({
 });
 
 export const runRoutes = {
-  createRunBatch: route({
-    method: 'post',
-    path: '/runs/batch',
+  createRunBatch: route('post', '/runs/batch', {
     summary: 'Create stateless background runs, either all or none of them',
-    tag,
     access: create,
     body: z
       .array(BatchRunCreate, {
@@ -97,11 +94,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  cancelRuns: route({
-    method: 'post',
-    path: '/runs/cancel',
+  cancelRuns: route('post', '/runs/cancel', {
     summary: 'Cancel many runs: named ones of a thread (404 when none is in flight), or all with a status',
-    tag,
     access: { resource: 'threads', action: 'update' },
     description: 'The body has either `thread_id` and `run_ids`, or `status`.',
     query: z.object({ action: cancelAction.optional() }),
@@ -131,11 +125,8 @@ export const runRoutes = {
     empty: 'With `status`: all runs with the status are cancelled',
     errors: ['not_found'],
   }),
-  streamStatelessRun: route({
-    method: 'post',
-    path: '/runs/stream',
+  streamStatelessRun: route('post', '/runs/stream', {
     summary: 'Create a stateless run and stream its events',
-    tag,
     access: create,
     kind: 'sse',
     body: StatelessRunCreate,
@@ -147,11 +138,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  waitStatelessRun: route({
-    method: 'post',
-    path: '/runs/wait',
+  waitStatelessRun: route('post', '/runs/wait', {
     summary: 'Create a stateless run and wait for its result',
-    tag,
     access: create,
     kind: 'deferred',
     body: StatelessRunCreate,
@@ -163,11 +151,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  createStatelessRun: route({
-    method: 'post',
-    path: '/runs',
+  createStatelessRun: route('post', '/runs', {
     summary: 'Create a stateless run in the background',
-    tag,
     access: create,
     body: StatelessRunCreate,
     textFields,
@@ -178,11 +163,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  joinStatelessRunStream: route({
-    method: 'get',
-    path: '/runs/:run_id/stream',
+  joinStatelessRunStream: route('get', '/runs/:run_id/stream', {
     summary: 'Join the stream of a stateless run',
-    tag,
     access: read,
     kind: 'sse',
     changes: { when: 'cancel_on_disconnect' },
@@ -192,11 +174,8 @@ export const runRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
-  streamRun: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs/stream',
+  streamRun: route('post', '/threads/:thread_id/runs/stream', {
     summary: 'Run on a thread and stream its events',
-    tag,
     access: create,
     kind: 'sse',
     params: threadParams,
@@ -209,11 +188,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  waitRun: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs/wait',
+  waitRun: route('post', '/threads/:thread_id/runs/wait', {
     summary: 'Run on a thread and wait for the result',
-    tag,
     access: create,
     kind: 'deferred',
     params: threadParams,
@@ -226,11 +202,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  createRun: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs',
+  createRun: route('post', '/threads/:thread_id/runs', {
     summary: 'Run on a thread in the background',
-    tag,
     access: create,
     params: threadParams,
     body: RunCreate,
@@ -242,11 +215,8 @@ export const runRoutes = {
     requestHeaders,
     errors: createErrors,
   }),
-  listRuns: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs',
+  listRuns: route('get', '/threads/:thread_id/runs', {
     summary: 'Runs of a thread, newest first',
-    tag,
     access: read,
     params: threadParams,
     query: z.object({
@@ -263,34 +233,25 @@ export const runRoutes = {
     headers: pageHeaders,
     errors: ['not_found'],
   }),
-  getRun: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs/:run_id',
+  getRun: route('get', '/threads/:thread_id/runs/:run_id', {
     summary: 'Get a run',
-    tag,
     access: read,
     params: runParams,
     response: Run,
     errors: ['not_found'],
   }),
-  deleteRun: route({
-    method: 'delete',
+  deleteRun: route('delete', '/threads/:thread_id/runs/:run_id', {
     audited: 'run.delete',
-    path: '/threads/:thread_id/runs/:run_id',
     summary: 'Delete a run that has ended, with the checkpoints it created',
-    tag,
     access: { resource: 'threads', action: 'delete' },
     params: runParams,
     status: 204,
     response: Empty,
     errors: ['not_found', 'conflict'],
   }),
-  cancelRun: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs/:run_id/cancel',
+  cancelRun: route('post', '/threads/:thread_id/runs/:run_id/cancel', {
     summary: 'Cancel a run: 202 at once, or with wait 204 after its last write',
     empty: 'With `wait`: the run has ended',
-    tag,
     access: { resource: 'threads', action: 'update' },
     params: runParams,
     query: z.object({
@@ -307,11 +268,8 @@ export const runRoutes = {
     response: z.object({}),
     errors: ['not_found'],
   }),
-  joinRun: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs/:run_id/join',
+  joinRun: route('get', '/threads/:thread_id/runs/:run_id/join', {
     summary: 'Wait for a run and get its result',
-    tag,
     access: read,
     kind: 'deferred',
     changes: { when: 'cancel_on_disconnect' },
@@ -320,11 +278,8 @@ export const runRoutes = {
     response: Json,
     errors: ['not_found'],
   }),
-  joinRunStream: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs/:run_id/stream',
+  joinRunStream: route('get', '/threads/:thread_id/runs/:run_id/stream', {
     summary: 'Join the stream of a run',
-    tag,
     access: read,
     kind: 'sse',
     changes: { when: 'cancel_on_disconnect' },
@@ -334,11 +289,8 @@ export const runRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
-  joinThreadStream: route({
-    method: 'get',
-    path: '/threads/:thread_id/stream',
+  joinThreadStream: route('get', '/threads/:thread_id/stream', {
     summary: 'Events of all runs of a thread, one run after the other; the stream does not end by itself',
-    tag,
     access: read,
     kind: 'sse',
     params: threadParams,
@@ -352,13 +304,10 @@ export const runRoutes = {
 };
 
 export const runChangeRoutes = {
-  streamRunChanges: route({
-    method: 'get',
-    path: '/runs/changes',
+  streamRunChanges: route('get', '/runs/changes', {
     summary: 'Stream notifications of changed runs',
     description:
       'Event `runs`: runs that you may read were created or have changed. `thread_ids` has their threads, at most 100. Without it, any run may have changed: read your lists again. That is the first event of a stream, and follows what you may have missed. There is at most one event in a second. The stream does not end by itself.',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     kind: 'sse',
     response: z.string(),

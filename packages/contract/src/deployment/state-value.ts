@@ -2,7 +2,9 @@
 import * as z from 'zod';
 import { Id, Json, QueryBoolean, queryInteger } from '../json.ts';
 import { limitMax } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
+
+const route = routesOf('Threads');
 
 const types = ['object', 'array', 'string', 'number', 'boolean', 'null'] as const;
 
@@ -63,13 +65,10 @@ const integer = (min: number, max: number, fallback: number, description: string
     .describe(`${description}; ${fallback} by default`);
 
 export const stateValueRoutes = {
-  getThreadStateValue: route({
-    method: 'get',
-    path: '/threads/:thread_id/state/value',
+  getThreadStateValue: route('get', '/threads/:thread_id/state/value', {
     summary: 'A page of a value of a state',
     description:
       'Reads a large state in parts: a page of the members of an object, of the elements of a list, or of the characters of a string. Small entries are in the page; a larger one has its type, length and size, and is read by its own path. A page of entries has at most 1 MiB of JSON, or one entry. Repeat `checkpoint_id` of the first response to read all pages of the same state.',
-    tag: 'Threads',
     access: { resource: 'threads', action: 'read' },
     params: z.object({ thread_id: Id }),
     query: z.object({

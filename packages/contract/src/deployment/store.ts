@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Empty, JsonObject, nullish, queryList, QueryBoolean, Time } from '../json.ts';
 import { limit, offset, pageHeaders } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Minutes } from './ttl.ts';
 
 export const Label = z
@@ -40,17 +40,14 @@ const fields = [
 ] as const satisfies (keyof SearchItem)[];
 
 const access = (action: string) => ({ resource: 'store', action }) as const;
-const tag = 'Store';
+const route = routesOf('Store');
 
 const dotted = (value: unknown): unknown =>
   typeof value === 'string' ? (value === '' ? [] : value.split('.')) : value;
 
 export const storeRoutes = {
-  putItem: route({
-    method: 'put',
-    path: '/store/items',
+  putItem: route('put', '/store/items', {
     summary: 'Store a value, replacing what was there',
-    tag,
     access: access('put'),
     body: z.object({
       namespace: Namespace.min(1),
@@ -67,11 +64,8 @@ export const storeRoutes = {
     status: 204,
     response: Empty,
   }),
-  getItem: route({
-    method: 'get',
-    path: '/store/items',
+  getItem: route('get', '/store/items', {
     summary: 'Get a value, or null',
-    tag,
     access: access('get'),
     // Reading restarts the countdown of an item that expires.
     changes: 'always',
@@ -84,22 +78,16 @@ export const storeRoutes = {
     }),
     response: Item.nullable(),
   }),
-  deleteItem: route({
-    method: 'delete',
+  deleteItem: route('delete', '/store/items', {
     audited: 'store_item.delete',
-    path: '/store/items',
     summary: 'Delete a value, if there is one',
-    tag,
     access: access('delete'),
     body: z.object({ namespace: nullish(Namespace), key: Key }),
     status: 204,
     response: Empty,
   }),
-  searchItems: route({
-    method: 'post',
-    path: '/store/items/search',
+  searchItems: route('post', '/store/items/search', {
     summary: 'Search values whose namespace begins with a prefix',
-    tag,
     access: access('search'),
     bodyOptional: true,
     body: z.object({
@@ -120,11 +108,8 @@ export const storeRoutes = {
     response: z.object({ items: z.array(SearchItem) }),
     headers: pageHeaders,
   }),
-  listNamespaces: route({
-    method: 'post',
-    path: '/store/namespaces',
+  listNamespaces: route('post', '/store/namespaces', {
     summary: 'List namespaces',
-    tag,
     access: access('list_namespaces'),
     bodyOptional: true,
     body: z.object({

@@ -1,16 +1,13 @@
 import * as z from 'zod';
 import { JsonObject, QueryBoolean } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'System';
+const route = routesOf('System');
 const access = 'public';
 
 export const systemRoutes = {
-  getOk: route({
-    method: 'get',
-    path: '/ok',
+  getOk: route('get', '/ok', {
     summary: 'Whether the server is up',
-    tag,
     access,
     query: z.object({
       check_db: QueryBoolean.optional().describe('Whether the database is checked too'),
@@ -21,11 +18,8 @@ export const systemRoutes = {
     response: z.object({ ok: z.literal(true) }),
     errors: ['unavailable'],
   }),
-  getReady: route({
-    method: 'get',
-    path: '/ready',
+  getReady: route('get', '/ready', {
     summary: 'Readiness: 503 while the server starts or stops, or when it cannot serve requests',
-    tag,
     access,
     response: z.object({
       ready: z.literal(true),
@@ -57,29 +51,20 @@ export const systemRoutes = {
     }),
     errors: ['unavailable'],
   }),
-  getMetrics: route({
-    method: 'get',
-    path: '/metrics',
+  getMetrics: route('get', '/metrics', {
     summary: 'Metrics of this process and of the queue, for Prometheus',
-    tag,
     access,
     kind: 'text',
     ignored: { query: { format: 'Metrics have one format, that of Prometheus.' } },
     response: z.string(),
   }),
-  getInfo: route({
-    method: 'get',
-    path: '/info',
+  getInfo: route('get', '/info', {
     summary: 'Versions and features of this server',
-    tag,
     access,
     response: z.looseObject({ version: z.string(), flags: JsonObject }),
   }),
-  getOpenApi: route({
-    method: 'get',
-    path: '/openapi.json',
+  getOpenApi: route('get', '/openapi.json', {
     summary: 'Both APIs as an OpenAPI 3.1 document',
-    tag,
     access,
     response: JsonObject,
   }),

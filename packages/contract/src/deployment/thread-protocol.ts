@@ -1,7 +1,7 @@
 // Thread protocol v2: commands and one feed of events for a thread.
 import * as z from 'zod';
 import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
 import { Tracer } from './tracer.ts';
@@ -151,16 +151,13 @@ export const ThreadCommandResponse = z
 export type ThreadCommandResponse = z.output<typeof ThreadCommandResponse>;
 
 const params = z.object({ thread_id: Id });
-const tag = 'Thread protocol';
+const route = routesOf('Thread protocol');
 
 export const threadProtocolRoutes = {
-  sendThreadCommand: route({
-    method: 'post',
-    path: '/threads/:thread_id/commands',
+  sendThreadCommand: route('post', '/threads/:thread_id/commands', {
     summary: 'Execute a command of thread protocol v2',
     description:
       'The response of an executed command has status 200, with `type` success or error. The page Thread protocol of the documentation describes the commands.',
-    tag,
     access: { resource: 'threads', action: ['create_run', 'read'] },
     params,
     body: CommandEnvelope,
@@ -172,13 +169,10 @@ export const threadProtocolRoutes = {
         'A name that you choose for the run that the command starts: a second command with the same name returns the same run',
     },
   }),
-  streamThreadEvents: route({
-    method: 'post',
-    path: '/threads/:thread_id/stream/events',
+  streamThreadEvents: route('post', '/threads/:thread_id/stream/events', {
     summary: 'Events of thread protocol v2; the stream does not end by itself',
     description:
       'The retained events of the thread, then new ones. Each has an `event_id` that is the same for every reader, and a growing `seq`.',
-    tag,
     access: { resource: 'threads', action: 'read' },
     kind: 'sse',
     params,
@@ -186,13 +180,10 @@ export const threadProtocolRoutes = {
     response: z.string(),
     errors: ['not_found'],
   }),
-  openThreadSocket: route({
-    method: 'get',
-    path: '/threads/:thread_id/stream/events',
+  openThreadSocket: route('get', '/threads/:thread_id/stream/events', {
     summary: 'Commands and events of thread protocol v2 over a WebSocket',
     description:
       'Messages are commands as JSON texts, `subscription.subscribe` and `subscription.unsubscribe` among them; the server sends their responses and the events of the subscriptions.',
-    tag,
     access: { resource: 'threads', action: 'read' },
     kind: 'socket',
     params,
@@ -222,12 +213,9 @@ export const Ticket = z
 export type Ticket = z.output<typeof Ticket>;
 
 export const ticketRoutes = {
-  createTicket: route({
-    method: 'post',
-    path: '/auth/tickets',
+  createTicket: route('post', '/auth/tickets', {
     summary: 'Create a ticket, with which a client that can send no headers opens one WebSocket',
     description: 'The ticket stands for the caller, is valid for 60 s, and is accepted once.',
-    tag: 'Thread protocol',
     access: 'caller',
     response: Ticket,
   }),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Id, Metadata, nullish, queryList, When } from '../json.ts';
 import { limit, offset, pageHeaders, sortBy, SortOrder } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Thread, ThreadStatus } from './thread.ts';
 
 /** A page counts no more matches than these and its own. */
@@ -15,7 +15,7 @@ const headers = {
 };
 
 const access = { resource: 'threads', action: 'search' } as const;
-const tag = 'Threads';
+const route = routesOf('Threads');
 
 const fields = [
   'thread_id',
@@ -55,11 +55,8 @@ const filters = {
 };
 
 export const threadSearchRoutes = {
-  searchThreads: route({
-    method: 'post',
-    path: '/threads/search',
+  searchThreads: route('post', '/threads/search', {
     summary: 'Search threads',
-    tag,
     access,
     bodyOptional: true,
     body: z.object({
@@ -85,11 +82,8 @@ export const threadSearchRoutes = {
     response: z.array(Thread),
     headers,
   }),
-  countThreads: route({
-    method: 'post',
-    path: '/threads/count',
+  countThreads: route('post', '/threads/count', {
     summary: 'Count threads',
-    tag,
     access,
     bodyOptional: true,
     body: z.object(filters),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInteger, Time } from '../json.ts';
 import { limit, limitedBy } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Command } from './command.ts';
 import { selectMax, StateField, stateSelect } from './state-select.ts';
 import { stateValueRoutes } from './state-value.ts';
@@ -94,7 +94,7 @@ const historyHeaders = {
 
 const params = z.object({ thread_id: Id });
 const access = (action: string | readonly string[]) => ({ resource: 'threads', action }) as const;
-const tag = 'Threads';
+const route = routesOf('Threads');
 const Update = z.strictObject({
   values: Json.optional(),
   command: nullish(Command),
@@ -115,11 +115,8 @@ const Before = z
   .describe('A checkpoint id, or a config that holds one');
 
 export const threadRoutes = {
-  createThread: route({
-    method: 'post',
-    path: '/threads',
+  createThread: route('post', '/threads', {
     summary: 'Create a thread, empty or with a state built from supersteps',
-    tag,
     access: access('create'),
     bodyOptional: true,
     body: z.object({
@@ -134,11 +131,8 @@ export const threadRoutes = {
     errors: ['conflict'],
   }),
   ...threadSearchRoutes,
-  getThread: route({
-    method: 'get',
-    path: '/threads/:thread_id',
+  getThread: route('get', '/threads/:thread_id', {
     summary: 'Get a thread',
-    tag,
     access: access('read'),
     params,
     query: z.object({ select: threadSelect }),
@@ -146,11 +140,8 @@ export const threadRoutes = {
     response: Thread,
     errors: ['not_found'],
   }),
-  patchThread: route({
-    method: 'patch',
-    path: '/threads/:thread_id',
+  patchThread: route('patch', '/threads/:thread_id', {
     summary: 'Merge metadata into a thread, and set its expiry',
-    tag,
     access: access('update'),
     params,
     body: z.object({ metadata: nullish(Metadata), ttl: Ttl }),
@@ -159,24 +150,18 @@ export const threadRoutes = {
     response: Thread,
     errors: ['not_found'],
   }),
-  deleteThread: route({
-    method: 'delete',
+  deleteThread: route('delete', '/threads/:thread_id', {
     audited: 'thread.delete',
-    path: '/threads/:thread_id',
     summary: 'Delete a thread with its runs and checkpoints',
-    tag,
     access: access('delete'),
     params,
     status: 204,
     response: Empty,
     errors: ['not_found'],
   }),
-  pruneThreads: route({
-    method: 'post',
+  pruneThreads: route('post', '/threads/prune', {
     audited: 'thread.prune',
-    path: '/threads/prune',
     summary: 'Delete threads, or everything except their current states',
-    tag,
     access: access(['delete', 'update']),
     body: PruneRequest,
     response: z.object({
@@ -185,31 +170,22 @@ export const threadRoutes = {
         .describe('Without threads that do not exist, and threads in use that `keep_latest` skipped'),
     }),
   }),
-  copyThread: route({
-    method: 'post',
-    path: '/threads/:thread_id/copy',
+  copyThread: route('post', '/threads/:thread_id/copy', {
     summary: 'Create an independent thread with the same history',
-    tag,
     access: access('create'),
     params,
     response: Thread,
     errors: ['not_found'],
   }),
-  getThreadStorage: route({
-    method: 'get',
-    path: '/threads/:thread_id/storage',
+  getThreadStorage: route('get', '/threads/:thread_id/storage', {
     summary: 'How many bytes a thread occupies, by kind and by channel',
-    tag,
     access: access('read'),
     params,
     response: ThreadStorageReport,
     errors: ['not_found'],
   }),
-  getThreadState: route({
-    method: 'get',
-    path: '/threads/:thread_id/state',
+  getThreadState: route('get', '/threads/:thread_id/state', {
     summary: 'The current state of a thread',
-    tag,
     access: access('read'),
     params,
     query: z.object({ subgraphs: QueryBoolean.optional(), select: stateSelect }),
@@ -217,22 +193,16 @@ export const threadRoutes = {
     errors: ['not_found'],
   }),
   ...stateValueRoutes,
-  getThreadStateAt: route({
-    method: 'get',
-    path: '/threads/:thread_id/state/:checkpoint_id',
+  getThreadStateAt: route('get', '/threads/:thread_id/state/:checkpoint_id', {
     summary: 'The state of a thread at a checkpoint',
-    tag,
     access: access('read'),
     params: z.object({ thread_id: Id, checkpoint_id: Id }),
     query: z.object({ subgraphs: QueryBoolean.optional(), select: stateSelect }),
     response: ThreadState,
     errors: ['not_found'],
   }),
-  getThreadStateAtCheckpoint: route({
-    method: 'post',
-    path: '/threads/:thread_id/state/checkpoint',
+  getThreadStateAtCheckpoint: route('post', '/threads/:thread_id/state/checkpoint', {
     summary: 'The state of a thread, or of a subgraph, at a checkpoint',
-    tag,
     access: access('read'),
     params,
     body: z.object({
@@ -243,11 +213,8 @@ export const threadRoutes = {
     response: ThreadState,
     errors: ['not_found'],
   }),
-  updateThreadState: route({
-    method: 'post',
-    path: '/threads/:thread_id/state',
+  updateThreadState: route('post', '/threads/:thread_id/state', {
     summary: 'Write to the state as a node would; a write to an earlier checkpoint creates a fork',
-    tag,
     access: access('update'),
     params,
     body: z.object({
@@ -261,11 +228,8 @@ export const threadRoutes = {
     response: z.object({ checkpoint: Checkpoint }),
     errors: ['not_found', 'conflict', 'bad_request'],
   }),
-  getThreadHistory: route({
-    method: 'get',
-    path: '/threads/:thread_id/history',
+  getThreadHistory: route('get', '/threads/:thread_id/history', {
     summary: 'Past states of a thread, newest first',
-    tag,
     access: access('read'),
     params,
     query: z.object({
@@ -279,11 +243,8 @@ export const threadRoutes = {
     headers: historyHeaders,
     errors: ['not_found'],
   }),
-  searchThreadHistory: route({
-    method: 'post',
-    path: '/threads/:thread_id/history',
+  searchThreadHistory: route('post', '/threads/:thread_id/history', {
     summary: 'Past states of a thread, newest first, with filters',
-    tag,
     access: access('read'),
     params,
     bodyOptional: true,
@@ -298,13 +259,10 @@ export const threadRoutes = {
     headers: historyHeaders,
     errors: ['not_found'],
   }),
-  patchThreadState: route({
-    method: 'patch',
-    path: '/threads/:thread_id/state',
+  patchThreadState: route('patch', '/threads/:thread_id/state', {
     summary: 'Add metadata to the newest checkpoint of a thread',
     description:
       'Merged by key. Keys that the server sets, such as `source`, `step` and `run_id`, keep their values.',
-    tag: 'Threads',
     access: { resource: 'threads', action: 'update' },
     params: z.object({ thread_id: Id }),
     body: z.object({ metadata: Metadata }),

@@ -1,16 +1,13 @@
 // Generative user interfaces: components of the project that a web page loads and renders.
 import * as z from 'zod';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'UI';
+const route = routesOf('UI');
 const agent = z.string().min(1).max(128).describe('A name in `ui` of svc.json');
 
 export const uiRoutes = {
-  getUi: route({
-    method: 'post',
-    path: '/ui/:agent',
+  getUi: route('post', '/ui/:agent', {
     summary: 'HTML that loads a component of an agent, for LoadExternalComponent of the LangGraph SDK',
-    tag,
     access: 'caller',
     kind: 'html',
     params: z.object({ agent }),
@@ -25,13 +22,10 @@ export const uiRoutes = {
     response: z.string(),
     errors: ['not_found', 'unavailable'],
   }),
-  getUiFile: route({
-    method: 'get',
-    path: '/ui/:agent/:file',
+  getUiFile: route('get', '/ui/:agent/:file', {
     summary: 'A file that the HTML of a component names: a script or a style sheet',
     description:
       'Public, because a script element sends no headers. With `http.enable_ui_auth` in svc.json, the request needs authentication.',
-    tag,
     access: 'public',
     kind: 'file',
     params: z.object({

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { Id, nullish, Time } from '../json.ts';
 import { limit, limitedBy } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
+
+const route = routesOf('Runs');
 
 const DeliveryStatus = z
   .enum(['pending', 'delivered', 'failed'])
@@ -36,32 +38,23 @@ export const WebhookDelivery = z
 export type WebhookDelivery = z.output<typeof WebhookDelivery>;
 
 export const webhookRoutes = {
-  listRunWebhooks: route({
-    method: 'get',
-    path: '/threads/:thread_id/runs/:run_id/webhooks',
+  listRunWebhooks: route('get', '/threads/:thread_id/runs/:run_id/webhooks', {
     summary: 'Deliveries to the webhook of a run',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     params: z.object({ thread_id: Id, run_id: Id }),
     response: z.array(WebhookDelivery),
     errors: ['not_found'],
   }),
-  retryWebhookDelivery: route({
-    method: 'post',
-    path: '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry',
+  retryWebhookDelivery: route('post', '/threads/:thread_id/runs/:run_id/webhooks/:delivery_id/retry', {
     summary:
       'Send a delivery that failed, or that waits for its next attempt, now. After a failure the count of attempts restarts at 0',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'update' },
     params: z.object({ thread_id: Id, run_id: Id, delivery_id: Id }),
     response: WebhookDelivery,
     errors: ['not_found', 'conflict'],
   }),
-  searchWebhookDeliveries: route({
-    method: 'post',
-    path: '/runs/webhooks/search',
+  searchWebhookDeliveries: route('post', '/runs/webhooks/search', {
     summary: 'Search deliveries to webhooks across runs, newest first',
-    tag: 'Runs',
     access: { resource: 'threads', action: 'read' },
     bodyOptional: true,
     body: z.object({

@@ -1,9 +1,9 @@
 // Destinations of exports: a bucket of any S3-compatible service, or a folder of the server.
 import * as z from 'zod';
 import { Id, nullish, Time } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Export destinations';
+const route = routesOf('Export destinations');
 
 /** Text that is valid in a header. */
 const printable = (max: number) =>
@@ -197,64 +197,46 @@ const params = z.object({ destination_id: Id });
 const path = '/api/v1/bulk-exports/destinations';
 
 export const destinationRoutes = {
-  createDestination: route({
-    method: 'post',
+  createDestination: route('post', path, {
     audited: 'destination.create',
-    path,
     summary: 'Create a destination after writing a test file to it',
-    tag,
     access: { permission: 'admin' },
     body: DestinationCreate,
     response: Destination,
     errors: ['bad_request'],
   }),
-  listDestinations: route({
-    method: 'get',
-    path,
+  listDestinations: route('get', path, {
     summary: 'The destinations of the workspace, newest first',
-    tag,
     access: { permission: 'read' },
     response: z.array(Destination),
   }),
-  getDestination: route({
-    method: 'get',
-    path: `${path}/:destination_id`,
+  getDestination: route('get', `${path}/:destination_id`, {
     summary: 'Get a destination',
-    tag,
     access: { permission: 'read' },
     params,
     response: Destination,
     errors: ['not_found'],
   }),
-  changeDestination: route({
-    method: 'patch',
+  changeDestination: route('patch', `${path}/:destination_id`, {
     audited: 'destination.change',
-    path: `${path}/:destination_id`,
     summary: 'Replace the credentials of a destination after writing a test file with them',
     description: 'The body has one of `credentials` and `aws_role_arn`, and neither for a folder.',
-    tag,
     access: { permission: 'admin' },
     params,
     body: z.strictObject({ credentials: nullish(S3Credentials), aws_role_arn: RoleArn }),
     response: Destination,
     errors: ['not_found', 'bad_request'],
   }),
-  deleteDestination: route({
-    method: 'delete',
+  deleteDestination: route('delete', `${path}/:destination_id`, {
     audited: 'destination.delete',
-    path: `${path}/:destination_id`,
     summary: 'Delete a destination that no export refers to',
-    tag,
     access: { permission: 'admin' },
     params,
     response: Destination,
     errors: ['not_found', 'conflict'],
   }),
-  testDestination: route({
-    method: 'post',
-    path: `${path}/:destination_id/test`,
+  testDestination: route('post', `${path}/:destination_id/test`, {
     summary: 'Write a test file as exports do, and return the outcome of each step',
-    tag,
     access: { permission: 'admin' },
     params,
     response: Probe,

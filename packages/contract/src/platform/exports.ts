@@ -2,12 +2,12 @@
 import * as z from 'zod';
 import { Id, queryInteger, queryList, When } from '../json.ts';
 import { paginationHeaders } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { BulkExport, ExportCreate, ExportEvent, ExportPlan, ExportStatus } from './bulk-export.ts';
 import { ExportManifest } from './export-manifest.ts';
 import { ExportRun, ExportRunStatus } from './export-run.ts';
 
-const tag = 'Bulk exports';
+const route = routesOf('Bulk exports');
 
 const params = z.object({ export_id: Id });
 const page = {
@@ -34,22 +34,16 @@ const inAnyCase = <T extends z.ZodType<string, string>>(status: T) =>
 const path = '/api/v1/bulk-exports';
 
 export const exportRoutes = {
-  createExport: route({
-    method: 'post',
+  createExport: route('post', path, {
     audited: 'export.create',
-    path,
     summary: 'Export the trace runs of a project, once or on a schedule',
-    tag,
     access: { permission: 'admin' },
     body: ExportCreate,
     response: BulkExport,
     errors: ['not_found', 'rate_limited'],
   }),
-  listExports: route({
-    method: 'get',
-    path,
+  listExports: route('get', path, {
     summary: 'List the exports of the workspace, newest first; all of them without a limit',
-    tag,
     access: { permission: 'read' },
     query: z.object({
       ...page,
@@ -64,43 +58,31 @@ export const exportRoutes = {
     response: z.array(BulkExport),
     headers: paginationHeaders,
   }),
-  validateExport: route({
-    method: 'post',
-    path: `${path}/validate`,
+  validateExport: route('post', `${path}/validate`, {
     summary: 'Check a request for an export: returns its partitions and an estimate of rows; creates nothing',
-    tag,
     access: { permission: 'read' },
     body: ExportCreate,
     response: ExportPlan,
     errors: ['not_found'],
   }),
-  listScheduleRuns: route({
-    method: 'get',
-    path: `${path}/runs`,
+  listScheduleRuns: route('get', `${path}/runs`, {
     summary: 'List the export runs of all exports of a schedule, ordered by time',
-    tag,
     access: { permission: 'read' },
     query: z.object({ ...page, source_bulk_export_id: Id, status: inAnyCase(ExportRunStatus) }),
     response: z.array(ExportRun),
     headers: paginationHeaders,
     errors: ['not_found'],
   }),
-  getExport: route({
-    method: 'get',
-    path: `${path}/:export_id`,
+  getExport: route('get', `${path}/:export_id`, {
     summary: 'Get an export and its progress',
-    tag,
     access: { permission: 'read' },
     params,
     response: BulkExport,
     errors: ['not_found'],
   }),
-  changeExport: route({
-    method: 'patch',
+  changeExport: route('patch', `${path}/:export_id`, {
     audited: 'export.change',
-    path: `${path}/:export_id`,
     summary: 'Cancel an export permanently',
-    tag,
     access: { permission: 'admin' },
     params,
     body: z.strictObject({
@@ -111,11 +93,8 @@ export const exportRoutes = {
     response: BulkExport,
     errors: ['not_found', 'conflict'],
   }),
-  listExportRuns: route({
-    method: 'get',
-    path: `${path}/:export_id/runs`,
+  listExportRuns: route('get', `${path}/:export_id/runs`, {
     summary: 'List the export runs of an export, ordered by time; all of them without a limit',
-    tag,
     access: { permission: 'read' },
     params,
     query: z.object({ ...page, status: inAnyCase(ExportRunStatus) }),
@@ -123,32 +102,23 @@ export const exportRoutes = {
     headers: paginationHeaders,
     errors: ['not_found'],
   }),
-  getExportRun: route({
-    method: 'get',
-    path: `${path}/:export_id/runs/:run_id`,
+  getExportRun: route('get', `${path}/:export_id/runs/:run_id`, {
     summary: 'Get an export run',
-    tag,
     access: { permission: 'read' },
     params: params.extend({ run_id: Id }),
     response: ExportRun,
     errors: ['not_found'],
   }),
-  listExportEvents: route({
-    method: 'get',
-    path: `${path}/:export_id/events`,
+  listExportEvents: route('get', `${path}/:export_id/events`, {
     summary: 'List the events of an export, oldest first',
-    tag,
     access: { permission: 'read' },
     params,
     query: z.object({ after: queryInteger(0, 1e15).default(0), limit: queryInteger(1, 1_000).default(100) }),
     response: z.array(ExportEvent),
     errors: ['not_found'],
   }),
-  getExportManifest: route({
-    method: 'get',
-    path: `${path}/:export_id/manifest`,
+  getExportManifest: route('get', `${path}/:export_id/manifest`, {
     summary: 'Get the manifest of a completed export, with the text of the file in the destination',
-    tag,
     access: { permission: 'read' },
     params,
     response: ExportManifest,

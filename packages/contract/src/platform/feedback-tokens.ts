@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Empty, Id, Json, JsonObject, nullish, queryInteger, Time, When } from '../json.ts';
 import { closed } from '../closed.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Feedback';
+const route = routesOf('Feedback');
 
 export const FeedbackToken = z.object({ id: z.uuid(), url: z.string(), expires_at: Time }).meta({
   id: 'FeedbackToken',
@@ -29,9 +29,8 @@ const NewToken = closed(
 
 const Comment = z.string().max(65_536);
 const params = z.object({ token: Id });
+const usePath = '/api/v1/feedback/tokens/:token';
 const use = {
-  tag,
-  path: '/api/v1/feedback/tokens/:token',
   access: 'public',
   params,
   response: Empty,
@@ -40,21 +39,15 @@ const use = {
 } as const;
 
 export const feedbackTokenRoutes = {
-  createFeedbackToken: route({
-    method: 'post',
-    path: '/api/v1/feedback/tokens',
+  createFeedbackToken: route('post', '/api/v1/feedback/tokens', {
     summary: 'Create a link that accepts feedback on a trace run without a key',
-    tag,
     access: { permission: 'ingest' },
     body: z.union([NewToken, z.array(NewToken).min(1).max(100)]).describe('Or a list of links'),
     response: z.union([FeedbackToken, z.array(FeedbackToken)]).describe('A list for a list'),
     errors: ['conflict'],
   }),
-  listFeedbackTokens: route({
-    method: 'get',
-    path: '/api/v1/feedback/tokens',
+  listFeedbackTokens: route('get', '/api/v1/feedback/tokens', {
     summary: 'Links for feedback on a trace run that have not expired, newest first',
-    tag,
     access: { permission: 'write' },
     query: z.object({
       run_id: Id,
@@ -63,9 +56,8 @@ export const feedbackTokenRoutes = {
     }),
     response: z.array(FeedbackToken),
   }),
-  useFeedbackToken: route({
+  useFeedbackToken: route('post', usePath, {
     ...use,
-    method: 'post',
     summary: 'Give feedback by a link; feedback that the link gave before is replaced',
     body: z.object({
       score: nullish(z.union([z.number(), z.boolean()])).describe('true is 1, false is 0'),
@@ -75,9 +67,8 @@ export const feedbackTokenRoutes = {
       metadata: nullish(JsonObject),
     }),
   }),
-  visitFeedbackToken: route({
+  visitFeedbackToken: route('get', usePath, {
     ...use,
-    method: 'get',
     changes: 'always',
     summary: 'Give feedback by visiting a link, as from an e-mail',
     query: z.object({

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { Empty, Id, Json, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Feedback';
+const route = routesOf('Feedback');
 
 export const Feedback = z
   .object({
@@ -33,12 +33,9 @@ const byServer = 'The server sets it.';
 const notStored = 'Feedback has no such field.';
 
 export const feedbackRoutes = {
-  createFeedback: route({
-    method: 'post',
-    path: '/api/v1/feedback',
+  createFeedback: route('post', '/api/v1/feedback', {
     summary: 'Create feedback on a trace run or a project, or replace the feedback with the given id',
     description: 'One of `run_id`, `trace_id` and `session_id` is required.',
-    tag,
     access: { permission: 'ingest' },
     body: z.object({
       id: nullish(Id),
@@ -72,11 +69,8 @@ export const feedbackRoutes = {
     response: Feedback,
     errors: ['conflict', 'not_found'],
   }),
-  listFeedback: route({
-    method: 'get',
-    path: '/api/v1/feedback',
+  listFeedback: route('get', '/api/v1/feedback', {
     summary: 'Feedback, newest first',
-    tag,
     access: { permission: 'read' },
     query: z.object({
       run: queryList(Id).describe('Only feedback on these trace runs'),
@@ -88,21 +82,15 @@ export const feedbackRoutes = {
     }),
     response: z.array(Feedback),
   }),
-  getFeedback: route({
-    method: 'get',
-    path: '/api/v1/feedback/:feedback_id',
+  getFeedback: route('get', '/api/v1/feedback/:feedback_id', {
     summary: 'Get a feedback',
-    tag,
     access: { permission: 'read' },
     params,
     response: Feedback,
     errors: ['not_found'],
   }),
-  changeFeedback: route({
-    method: 'patch',
-    path: '/api/v1/feedback/:feedback_id',
+  changeFeedback: route('patch', '/api/v1/feedback/:feedback_id', {
     summary: 'Replace the given fields of a feedback; null removes a field',
-    tag,
     access: { permission: 'write' },
     params,
     body: z.object({
@@ -114,12 +102,9 @@ export const feedbackRoutes = {
     response: Feedback,
     errors: ['not_found'],
   }),
-  deleteFeedback: route({
-    method: 'delete',
+  deleteFeedback: route('delete', '/api/v1/feedback/:feedback_id', {
     audited: 'feedback.delete',
-    path: '/api/v1/feedback/:feedback_id',
     summary: 'Delete a feedback',
-    tag,
     access: { permission: 'write' },
     params,
     response: Empty,

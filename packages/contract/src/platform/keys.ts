@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { Id, nullish, Time, When } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'API keys';
+const route = routesOf('API keys');
 
 export const KeyRole = z
   .enum(['admin', 'editor', 'viewer', 'ingest'])
@@ -29,21 +29,15 @@ export const NewApiKey = ApiKey.extend({ key: z.string().describe('Returned only
 export type NewApiKey = z.output<typeof NewApiKey>;
 
 export const keyRoutes = {
-  listKeys: route({
-    method: 'get',
-    path: '/api/v1/api-key',
+  listKeys: route('get', '/api/v1/api-key', {
     summary:
       'The keys of the workspace, without revoked ones and those with access to a workspace to which yours has none',
-    tag,
     access: { permission: 'admin' },
     response: z.array(ApiKey),
   }),
-  createKey: route({
-    method: 'post',
+  createKey: route('post', '/api/v1/api-key', {
     audited: 'key.create',
-    path: '/api/v1/api-key',
     summary: 'Create a key',
-    tag,
     access: { permission: 'admin' },
     body: z.object({
       description: z.string().max(1024).default(''),
@@ -57,12 +51,9 @@ export const keyRoutes = {
     response: NewApiKey,
     errors: ['forbidden'],
   }),
-  revokeKey: route({
-    method: 'delete',
+  revokeKey: route('delete', '/api/v1/api-key/:key_id', {
     audited: 'key.revoke',
-    path: '/api/v1/api-key/:key_id',
     summary: 'Revoke a key, on every node',
-    tag,
     access: { permission: 'admin' },
     params: z.object({ key_id: Id }),
     response: ApiKey,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { Empty, Id, nullish, Time, When } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Model prices';
+const route = routesOf('Model prices');
 
 const Decimal = z
   .union([z.number().nonnegative(), z.string().max(64)])
@@ -47,40 +47,28 @@ export type ModelPrice = z.output<typeof ModelPrice>;
 const params = z.object({ price_id: Id });
 
 export const modelPriceRoutes = {
-  listModelPrices: route({
-    method: 'get',
-    path: '/api/v1/model-prices',
+  listModelPrices: route('get', '/api/v1/model-prices', {
     summary: 'Prices, those of the workspace first; the first one that matches a model applies',
-    tag,
     access: { permission: 'read' },
     response: z.array(ModelPrice),
   }),
-  createModelPrice: route({
-    method: 'post',
-    path: '/api/v1/model-prices',
+  createModelPrice: route('post', '/api/v1/model-prices', {
     summary: 'Create a price; the costs of stored trace runs do not change',
-    tag,
     access: { permission: 'write' },
     body: z.object(price),
     response: ModelPrice,
   }),
-  replaceModelPrice: route({
-    method: 'put',
-    path: '/api/v1/model-prices/:price_id',
+  replaceModelPrice: route('put', '/api/v1/model-prices/:price_id', {
     summary: 'Replace a price of the workspace',
-    tag,
     access: { permission: 'write' },
     params,
     body: z.object(price),
     response: ModelPrice,
     errors: ['not_found'],
   }),
-  deleteModelPrice: route({
-    method: 'delete',
+  deleteModelPrice: route('delete', '/api/v1/model-prices/:price_id', {
     audited: 'model_price.delete',
-    path: '/api/v1/model-prices/:price_id',
     summary: 'Delete a price of the workspace',
-    tag,
     access: { permission: 'write' },
     params,
     response: Empty,

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Empty, Id, JsonObject, nullish, QueryBoolean, queryList, Time } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { pageQuery } from './run-reads.ts';
 
-const tag = 'Projects';
+const route = routesOf('Projects');
 
 export const Project = z
   .object({
@@ -34,11 +34,8 @@ const found = {
 };
 
 export const projectRoutes = {
-  listProjects: route({
-    method: 'get',
-    path: '/api/v1/sessions',
+  listProjects: route('get', '/api/v1/sessions', {
     summary: 'Projects, newest first',
-    tag,
     access: { permission: 'read' },
     query: z.object({
       ...found,
@@ -57,11 +54,8 @@ export const projectRoutes = {
     },
     response: z.array(Project),
   }),
-  listTypedProjects: route({
-    method: 'get',
-    path: '/api/v2/sessions',
+  listTypedProjects: route('get', '/api/v2/sessions', {
     summary: 'Projects by cursor, newest first',
-    tag,
     access: { permission: 'read' },
     query: z.object({
       ...found,
@@ -99,11 +93,8 @@ export const projectRoutes = {
       next_cursor: z.string().nullable(),
     }),
   }),
-  resolveProject: route({
-    method: 'get',
-    path: '/api/v1/sessions/resolutions',
+  resolveProject: route('get', '/api/v1/sessions/resolutions', {
     summary: 'The project of an address: the traces that were sent to an agent in an environment',
-    tag,
     access: { permission: 'read' },
     query: z.object({
       kind: z
@@ -117,11 +108,8 @@ export const projectRoutes = {
     response: z.object({ session_id: z.uuid() }),
     errors: ['not_found', 'not_supported'],
   }),
-  createProject: route({
-    method: 'post',
-    path: '/api/v1/sessions',
+  createProject: route('post', '/api/v1/sessions', {
     summary: 'Create a project; ingestion creates missing projects itself',
-    tag,
     access: { permission: 'write' },
     query: z.object({
       upsert: QueryBoolean.optional().describe('Whether an existing project with the name is returned'),
@@ -144,11 +132,8 @@ export const projectRoutes = {
     response: Project,
     errors: ['conflict'],
   }),
-  getProject: route({
-    method: 'get',
-    path: '/api/v1/sessions/:session_id',
+  getProject: route('get', '/api/v1/sessions/:session_id', {
     summary: 'Get a project',
-    tag,
     access: { permission: 'read' },
     params: z.object({ session_id: Id }),
     ignored: {
@@ -157,11 +142,8 @@ export const projectRoutes = {
     response: Project,
     errors: ['not_found'],
   }),
-  changeProject: route({
-    method: 'patch',
-    path: '/api/v1/sessions/:session_id',
+  changeProject: route('patch', '/api/v1/sessions/:session_id', {
     summary: 'Change the given fields of a project; null leaves a field as it is',
-    tag,
     access: { permission: 'write' },
     params: z.object({ session_id: Id }),
     body: z.object({
@@ -180,12 +162,9 @@ export const projectRoutes = {
     response: Project,
     errors: ['not_found', 'conflict'],
   }),
-  deleteProject: route({
-    method: 'delete',
+  deleteProject: route('delete', '/api/v1/sessions/:session_id', {
     audited: 'project.delete',
-    path: '/api/v1/sessions/:session_id',
     summary: 'Delete a project with its trace runs and their feedback',
-    tag,
     access: { permission: 'write' },
     params: z.object({ session_id: Id }),
     response: Empty,

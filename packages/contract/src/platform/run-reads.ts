@@ -2,11 +2,11 @@
 import * as z from 'zod';
 import { Id, idList, Json, JsonObject, nullish, queryInteger, queryList, Time, When } from '../json.ts';
 import { limitedBy } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { absentRunFields, runFields } from './select-fields.ts';
 import { partial } from './traces.ts';
 
-const tag = 'Traces';
+const route = routesOf('Traces');
 
 const RunField = z.enum([...runFields, ...absentRunFields]);
 export const Selects = nullish(z.array(RunField).max(100)).describe(
@@ -118,11 +118,8 @@ const asEvents = {
 const headers = { 'X-Pagination-Limited-By': limitedBy };
 
 export const runReadRoutes = {
-  querySelectedRuns: route({
-    method: 'post',
-    path: '/api/v2/runs/query',
+  querySelectedRuns: route('post', '/api/v2/runs/query', {
     summary: 'Search trace runs, newest first; returns the selected fields',
-    tag,
     access: { permission: 'read' },
     body: z.object({
       project_ids: nullish(idList(100)).describe('Required, unless `ids` or `trace_id` is given'),
@@ -149,11 +146,8 @@ export const runReadRoutes = {
     response: pageOf(SelectedRun),
     headers,
   }),
-  getSelectedRun: route({
-    method: 'get',
-    path: '/api/v2/runs/:id',
+  getSelectedRun: route('get', '/api/v2/runs/:id', {
     summary: 'The selected fields of a trace run of a project',
-    tag,
     access: { permission: 'read' },
     params: z.object({ id: Id }),
     query: z.object({ project_id: Id, selects: QuerySelects }),
@@ -161,11 +155,8 @@ export const runReadRoutes = {
     response: SelectedRun,
     errors: ['not_found'],
   }),
-  queryTraces: route({
-    method: 'post',
-    path: '/api/v2/traces/query',
+  queryTraces: route('post', '/api/v2/traces/query', {
     summary: 'Traces of a project, newest first: the selected fields of their roots, and totals',
-    tag,
     access: { permission: 'read' },
     body: z.object({
       project_id: Id,
@@ -183,13 +174,10 @@ export const runReadRoutes = {
     response: pageOf(SelectedTrace),
     headers,
   }),
-  listTraceRuns: route({
-    method: 'get',
-    path: '/api/v2/traces/:trace_id/runs',
+  listTraceRuns: route('get', '/api/v2/traces/:trace_id/runs', {
     summary: 'The selected fields of the trace runs of a trace, oldest first',
     description:
       'One response has at most 10,000 trace runs, and fewer when they are large. The rest follows with `next_cursor`, which stock clients do not send.',
-    tag,
     access: { permission: 'read' },
     params: z.object({ trace_id: Id }),
     query: z.object({

@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { Id, Time } from '../json.ts';
+
+const route = routesOf('Server settings');
 
 export const ServerSetting = z
   .object({
@@ -16,13 +18,10 @@ export const ServerSetting = z
 export type ServerSetting = z.output<typeof ServerSetting>;
 
 export const serverSettingRoutes = {
-  listServerSettings: route({
-    method: 'get',
-    path: '/api/v1/server/settings',
+  listServerSettings: route('get', '/api/v1/server/settings', {
     summary: 'The settings of the server that answers, without secrets',
     description:
       'Needs an admin key of the workspace `default`, which the first start of the server creates.',
-    tag: 'Server settings',
     access: { permission: 'admin' },
     response: z.array(ServerSetting),
   }),
@@ -53,14 +52,11 @@ export const ServerWorker = z
 export type ServerWorker = z.output<typeof ServerWorker>;
 
 export const serverWorkerRoutes = {
-  listServerWorkers: route({
-    method: 'get',
-    path: '/api/v1/server/workers',
+  listServerWorkers: route('get', '/api/v1/server/workers', {
     summary:
       'The server processes of the last day, with their slots and graphs: the last report first, at most 1,000',
     description:
       'Needs an admin key of the workspace `default`, which the first start of the server creates.',
-    tag: 'Server settings',
     access: { permission: 'admin' },
     response: z.array(ServerWorker),
   }),

@@ -2,11 +2,11 @@
 import * as z from 'zod';
 import { Id, nullish, queryList, Time } from '../json.ts';
 import { limitedBy } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { AggregateStat, ThreadStat, ThreadTraceField } from './select-fields.ts';
 import { pageOf, pageQuery, timeWindow } from './run-reads.ts';
 
-const tag = 'Threads of traces';
+const route = routesOf('Threads of traces');
 
 const ThreadTrace = z
   .looseObject({
@@ -76,12 +76,9 @@ const params = z.object({ thread_id: z.string().min(1).max(512) });
 const access = { permission: 'read' } as const;
 
 export const threadReadRoutes = {
-  listThreadTraces: route({
-    method: 'get',
-    path: '/api/v2/threads/:thread_id/traces',
+  listThreadTraces: route('get', '/api/v2/threads/:thread_id/traces', {
     summary:
       'Turns of a thread, oldest first: the roots with its id, with the tokens and costs of their traces',
-    tag,
     access,
     params,
     query: z.object({
@@ -95,11 +92,8 @@ export const threadReadRoutes = {
     response: pageOf(ThreadTrace),
     headers: { 'X-Pagination-Limited-By': limitedBy },
   }),
-  getThreadStats: route({
-    method: 'get',
-    path: '/api/v2/threads/:thread_id/stats',
+  getThreadStats: route('get', '/api/v2/threads/:thread_id/stats', {
     summary: 'Statistics of a thread',
-    tag,
     access,
     params,
     query: z.object({
@@ -110,11 +104,8 @@ export const threadReadRoutes = {
     response: ThreadStats,
     errors: ['not_supported'],
   }),
-  getThreadAggregates: route({
-    method: 'post',
-    path: '/api/v2/threads/stats',
+  getThreadAggregates: route('post', '/api/v2/threads/stats', {
     summary: 'Statistics of the turns of all threads of a project in a window of time',
-    tag,
     access,
     body: z.object({
       project_id: Id,
@@ -128,11 +119,8 @@ export const threadReadRoutes = {
     response: ThreadAggregates,
     errors: ['not_supported'],
   }),
-  groupRuns: route({
-    method: 'post',
-    path: '/api/v1/runs/group',
+  groupRuns: route('post', '/api/v1/runs/group', {
     summary: 'Threads of a project by offset, ordered by their newest trace runs',
-    tag,
     access,
     body: z.object({
       session_id: Id.describe('The project'),

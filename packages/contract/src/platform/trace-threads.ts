@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { Id, nullish, Time, When } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 import { noSearchByModel } from './run-reads.ts';
 import { partial, traceRunPage, usageSums } from './traces.ts';
 
-const tag = 'Threads of traces';
+const route = routesOf('Threads of traces');
 
 export const TraceThread = z
   .object({
@@ -48,11 +48,8 @@ const threadRuns = {
 const notAFilter = 'Use filter, trace_filter or tree_filter.';
 
 export const traceThreadRoutes = {
-  queryTraceThreads: route({
-    method: 'post',
-    path: '/api/v2/threads/query',
+  queryTraceThreads: route('post', '/api/v2/threads/query', {
     summary: 'Threads of a project, ordered by their newest trace runs',
-    tag,
     access: { permission: 'read' },
     body: z.object({
       project_id: Id,
@@ -80,20 +77,14 @@ export const traceThreadRoutes = {
       ...partial,
     }),
   }),
-  listRunsOfTraceThread: route({
-    method: 'get',
-    path: '/api/v1/runs/threads',
+  listRunsOfTraceThread: route('get', '/api/v1/runs/threads', {
     summary: 'Trace runs of a thread, oldest first, for any thread id, such as one with a slash',
-    tag,
     access: { permission: 'read' },
     query: threadRuns.query.extend({ thread_id: ThreadId }),
     ...traceRunPage,
   }),
-  listTraceThreadRuns: route({
-    method: 'get',
-    path: '/api/v1/runs/threads/:thread_id',
+  listTraceThreadRuns: route('get', '/api/v1/runs/threads/:thread_id', {
     summary: 'Trace runs of a thread, oldest first',
-    tag,
     access: { permission: 'read' },
     params: z.object({ thread_id: ThreadId }),
     ...threadRuns,

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { Id, idList, Json, JsonObject, nullish, Time, When } from '../json.ts';
 import { limitedBy, SortOrder } from '../page.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Traces';
+const route = routesOf('Traces');
 const json = 'application/json';
 
 export const TraceRun = z
@@ -185,7 +185,6 @@ const StatsAsked = RunsAsked.extend({ id: ids(1_000) });
 const unsupportedInSearches = { query: 'A text is searched by the filter search("…").' };
 
 const ingest = {
-  tag,
   access: { permission: 'ingest' },
   response: IngestAnswer,
   status: 202,
@@ -193,48 +192,35 @@ const ingest = {
 } as const;
 
 export const traceRoutes = {
-  getIngestInfo: route({
-    method: 'get',
-    path: '/api/v1/info',
+  getIngestInfo: route('get', '/api/v1/info', {
     summary: 'Limits and settings for tracers',
-    tag,
     access: 'public',
     response: JsonObject,
   }),
-  ingestMultipart: route({
+  ingestMultipart: route('post', '/api/v1/runs/multipart', {
     ...ingest,
-    method: 'post',
-    path: '/api/v1/runs/multipart',
     summary:
       'Store trace runs, one part per field: post.<id>, patch.<id>, post.<id>.inputs, attachment.<id>.<name>',
     upload: ['multipart/form-data'],
   }),
-  ingestBatch: route({
+  ingestBatch: route('post', '/api/v1/runs/batch', {
     ...ingest,
-    method: 'post',
-    path: '/api/v1/runs/batch',
     summary: 'Store trace runs: {"post": [run], "patch": [run]}',
     upload: [json],
   }),
-  ingestRun: route({
+  ingestRun: route('post', '/api/v1/runs', {
     ...ingest,
-    method: 'post',
-    path: '/api/v1/runs',
     summary: 'Store one trace run',
     upload: [json],
   }),
-  ingestRunPatch: route({
+  ingestRunPatch: route('patch', '/api/v1/runs/:id', {
     ...ingest,
-    method: 'patch',
-    path: '/api/v1/runs/:id',
     summary: 'Add fields to a trace run, which may arrive before or after this request',
     params: z.object({ id: Id }),
     upload: [json],
   }),
-  ingestOtlp: route({
+  ingestOtlp: route('post', '/api/v1/otel/v1/traces', {
     ...ingest,
-    method: 'post',
-    path: '/api/v1/otel/v1/traces',
     summary: 'Store OpenTelemetry spans (OTLP/HTTP); the response has the encoding of the request',
     upload: ['application/x-protobuf', json],
     requestHeaders: { 'langsmith-project': 'Name of the project; the name of the service by default' },
@@ -242,21 +228,15 @@ export const traceRoutes = {
     status: 200,
     errors: ['bad_request', 'too_large', 'rate_limited'],
   }),
-  getTraceRun: route({
-    method: 'get',
-    path: '/api/v1/runs/:id',
+  getTraceRun: route('get', '/api/v1/runs/:id', {
     summary: 'Get a run',
-    tag,
     access: { permission: 'read' },
     params: z.object({ id: Id }),
     response: TraceRun,
     errors: ['not_found'],
   }),
-  listTraceAttachments: route({
-    method: 'get',
-    path: '/api/v1/runs/:id/attachments',
+  listTraceAttachments: route('get', '/api/v1/runs/:id/attachments', {
     summary: 'The attachments of a run, by name',
-    tag,
     access: { permission: 'read' },
     params: z.object({ id: Id }),
     query: z.object({
@@ -279,54 +259,39 @@ export const traceRoutes = {
     ),
     errors: ['not_found'],
   }),
-  getTraceAttachment: route({
-    method: 'get',
-    path: '/api/v1/runs/:id/attachments/:name',
+  getTraceAttachment: route('get', '/api/v1/runs/:id/attachments/:name', {
     summary: 'An attachment of a run, in base64',
-    tag,
     access: { permission: 'read' },
     params: z.object({ id: Id, name: z.string().min(1).max(256) }),
     response: z.object({ name: z.string(), content_type: z.string(), content: z.base64() }),
     errors: ['not_found'],
   }),
-  openAttachmentLink: route({
-    method: 'get',
-    path: '/api/v1/attachments/:token',
+  openAttachmentLink: route('get', '/api/v1/attachments/:token', {
     summary: 'The content of an attachment, by a link in a trace run',
     description: 'Public: the link is the permission. It expires an hour after the trace run was read.',
-    tag,
     access: 'public',
     kind: 'file',
     params: z.object({ token: z.string().min(1).max(4_096).describe('From `s3_urls` or `attachments`') }),
     response: z.string(),
     errors: ['not_found'],
   }),
-  getTrace: route({
-    method: 'get',
-    path: '/api/v1/traces/:trace_id',
+  getTrace: route('get', '/api/v1/traces/:trace_id', {
     summary: 'A trace as a tree',
-    tag,
     access: { permission: 'read' },
     params: z.object({ trace_id: Id }),
     response: RunTree,
     errors: ['not_found'],
   }),
-  getRunStats: route({
-    method: 'post',
-    path: '/api/v1/runs/stats',
+  getRunStats: route('post', '/api/v1/runs/stats', {
     summary: 'Counts, times, tokens and costs of trace runs',
-    tag,
     access: { permission: 'read' },
     body: StatsAsked,
     ignored: { body: ignoredInSearches },
     unsupported: { body: unsupportedInSearches },
     response: RunStats,
   }),
-  getRunStatsSeries: route({
-    method: 'post',
-    path: '/api/v1/runs/stats/series',
+  getRunStatsSeries: route('post', '/api/v1/runs/stats/series', {
     summary: 'Counts, times, tokens and costs of trace runs for each interval of a time range',
-    tag,
     access: { permission: 'read' },
     body: StatsAsked.extend({
       start_time: nullish(When).describe('An hour before `end_time` by default'),
@@ -339,11 +304,8 @@ export const traceRoutes = {
     unsupported: { body: unsupportedInSearches },
     response: RunStatsSeries,
   }),
-  queryTraceRuns: route({
-    method: 'post',
-    path: '/api/v1/runs/query',
+  queryTraceRuns: route('post', '/api/v1/runs/query', {
     summary: 'Search trace runs by id, trace, project, time or filter, ordered by start',
-    tag,
     access: { permission: 'read' },
     body: RunsAsked.extend({
       id: ids(1_000).describe('When given, other conditions are ignored'),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { Time } from '../json.ts';
-import { route } from '../route.ts';
+import { routesOf } from '../route.ts';
 
-const tag = 'Workspaces';
+const route = routesOf('Workspaces');
 
 export const Workspace = z
   .object({
@@ -16,19 +16,13 @@ export const Workspace = z
 export type Workspace = z.output<typeof Workspace>;
 
 export const workspaceRoutes = {
-  listWorkspaces: route({
-    method: 'get',
-    path: '/api/v1/workspaces',
+  listWorkspaces: route('get', '/api/v1/workspaces', {
     summary: 'The workspaces to which the key has access',
-    tag,
     access: { permission: 'read' },
     response: z.array(Workspace),
   }),
-  getSettings: route({
-    method: 'get',
-    path: '/api/v1/settings',
+  getSettings: route('get', '/api/v1/settings', {
     summary: 'The workspace of the request, in the form that stock clients expect',
-    tag,
     access: { permission: 'read' },
     response: z.object({
       id: z.uuid(),
@@ -37,12 +31,9 @@ export const workspaceRoutes = {
       tenant_handle: z.string().nullable(),
     }),
   }),
-  createWorkspace: route({
-    method: 'post',
+  createWorkspace: route('post', '/api/v1/workspaces', {
     audited: 'workspace.create',
-    path: '/api/v1/workspaces',
     summary: 'Create a workspace, to which the key of the request gets access',
-    tag,
     access: { permission: 'admin' },
     body: z.object({ display_name: z.string().trim().min(1).max(256) }),
     response: Workspace,

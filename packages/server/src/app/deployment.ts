@@ -31,6 +31,7 @@ import { RunTimelineService } from '../deployment/runs/run-timeline-service.ts';
 import { storeHandlers } from '../deployment/store/store-handlers.ts';
 import { ItemIndex } from '../deployment/store/item-index.ts';
 import { StoreService } from '../deployment/store/store-service.ts';
+import { Readiness } from '../deployment/system/readiness.ts';
 import { type ServerFacts, systemHandlers } from '../deployment/system/system-handlers.ts';
 import { PruneService } from '../deployment/threads/prune-service.ts';
 import { StateReader } from '../deployment/threads/state-reader.ts';
@@ -51,7 +52,6 @@ import { WebhookService } from '../deployment/webhooks/webhook-service.ts';
 import type { EgressGuard } from '../net/guard.ts';
 import { FeedbackService } from '../tracing/feedback/feedback-service.ts';
 import { FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
-import { createReadiness } from './node-readiness.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -59,7 +59,6 @@ import type { ServiceParts } from './service-parts.ts';
 import type { Engine } from './engine.ts';
 
 interface DeploymentParts {
-  parts: ServiceParts;
   storage: Storage;
   assistants: AssistantService;
   engine: Engine;
@@ -80,46 +79,16 @@ const updaterOf =
       user === undefined ? AccessFilter.everything : AccessFilter.parse({ [ownerKey]: user.identity }),
   });
 
-const threadProtocol = ({
-  runs,
-  granter,
-  states,
-  outcomes,
-  storage,
-  watched,
-}: {
-  runs: RunService;
-  granter: RunGranter;
-  states: StateService;
-  outcomes: RunOutcomeReader;
-  storage: Storage;
-  watched: WatchedThreads;
-}) => ({
-  commands: {
-    runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
-    readCommands: new ReadCommands({ states, storage }),
-  },
-  feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),
-});
-
 const runReads = (storage: Storage) => ({
   searches: new RunSearchService(storage),
   figures: new RunFigureService(storage),
   timelines: new RunTimelineService(storage),
 });
 
-export const createDeployment = async ({
-  parts,
-  storage,
-  assistants,
-  engine,
-  answers,
-  users,
-  metrics,
-  facts,
-  guard,
-  tickets,
-}: DeploymentParts) => {
+export const createDeployment = (
+  parts: ServiceParts,
+  { storage, assistants, engine, answers, users, metrics, facts, guard, tickets }: DeploymentParts,
+) => {
   const { project, logger } = parts;
   const { parser } = parts.parsing;
   const { dispatcher, streams, tail, notifications, pollMs } = engine;
@@ -150,7 +119,7 @@ export const createDeployment = async ({
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
   const watched = new WatchedThreads(storage.threads, notifications, pollMs);
   const threadEvents = new ThreadRunStream({ threads: watched, runs: storage.runs, outcomes });
-  const readiness = createReadiness(parts, storage, dispatcher);
+  const readiness = new Readiness({ ...parts, storage, dispatcher });
   const introspection = new IntrospectionService(dispatcher.pool);
   const running = { runs, granter, outcomes, canceller };
   const handlers = {
@@ -165,7 +134,13 @@ export const createDeployment = async ({
       feedback: feedbackLinks(parts, storage),
     }),
     ...runChangeHandlers(runChanges),
-    ...threadProtocolHandlers(threadProtocol({ runs, granter, states, outcomes, storage, watched })),
+    ...threadProtocolHandlers({
+      commands: {
+        runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
+        readCommands: new ReadCommands({ states, storage }),
+      },
+      feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),
+    }),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
     ...webhookHandlers(webhooks, new DeliverySearchService(storage)),

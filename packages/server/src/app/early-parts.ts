@@ -1,7 +1,7 @@
 // The parts of a server that start while its modules are loaded: the export of its log, PostgreSQL, and the processes of its executors.
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import { exposeEnvironment } from '../config/environment.ts';
+import { executorEnvironment, exposeEnvironment } from '../config/environment.ts';
 import { findTsconfig } from '../config/project/tsconfig.ts';
 import type { PythonLaunch } from '../config/project/python.ts';
 import type { SvcJson } from '../config/project/svc-json.ts';
@@ -61,9 +61,18 @@ export const startEarlyParts = (
   return { node, connection, executors, python, instanceId, logExport };
 };
 
-/** Imports the search for interpreters here: a server without Python files starts faster without it. */
-const findPython = async (project: SvcJson, logger: Logger): Promise<PythonLaunch | undefined> => {
-  if (project.python === undefined) return undefined;
-  const { preparePython } = await import('./python-start.ts');
-  return preparePython(project, project.python, logger);
+/** Throws a ConfigError when no interpreter can execute the files of the project. */
+const findPython = async (
+  { dir, file, env, python }: SvcJson,
+  logger: Logger,
+): Promise<PythonLaunch | undefined> => {
+  if (python === undefined) return undefined;
+  // Imported here: a server without Python files starts faster without it.
+  const { findInterpreter, interpreterText, interpreterWarnings } =
+    await import('../config/project/python-interpreter.ts');
+  const project = { dir, file, python };
+  const interpreter = await findInterpreter(project, { ...env, ...executorEnvironment() });
+  logger.info(interpreterText(interpreter));
+  for (const warning of interpreterWarnings(project, interpreter)) logger.warn(warning);
+  return { interpreter: interpreter.path, paths: python.paths, storedClasses: python.storedClasses };
 };

@@ -9,8 +9,7 @@ import type { SvcJson } from '../config/project/svc-json.ts';
 import { embed, type Embedded } from '../http/server/embedded.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import type { HostAuthenticate } from './host-auth.ts';
-import { mountPrefix } from './mount-prefix.ts';
-import { pageGuard } from './page-guard.ts';
+import { mountPrefix, pageGuard } from './mount-prefix.ts';
 import { startEarlyParts } from './early-parts.ts';
 import { owning } from './owned.ts';
 import { openServedApp } from './served-app.ts';
@@ -100,12 +99,10 @@ const handlerExposure = (
   const exposure = exposureOf(settings, project);
   if (authenticate) return { ...exposure, mode: { kind: 'custom' } };
   if (exposure.mode.kind !== 'anonymous' || !exposure.mode.local) return exposure;
-  throw new ConfigError([
-    {
-      where: 'createSvcHandler()',
-      problem: 'everybody who can reach the program could use the routes',
-      remedy:
-        'Pass authenticate, or set "auth" in svc.json or SVC_API_KEY. With allowAnonymous: true there is no authentication.',
-    },
-  ]);
+  throw new ConfigError({
+    where: 'createSvcHandler()',
+    problem: 'everybody who can reach the program could use the routes',
+    remedy:
+      'Pass authenticate, or set "auth" in svc.json or SVC_API_KEY. With allowAnonymous: true there is no authentication.',
+  });
 };

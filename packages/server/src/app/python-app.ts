@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import { Problem } from '@svc/contract/problem';
 import { type Context, Hono } from 'hono';
+import { within } from '../backoff.ts';
 import type { OwnRequests } from '../auth/principal/own-requests.ts';
 import type { OwnAddress } from '../engine/executor/own-address.ts';
 import type { Frame } from '../engine/python/frames.ts';
@@ -69,11 +70,12 @@ export class PythonApp implements AsyncDisposable {
 
   /** Ends the process after the shutdown of the app's lifespan. */
   async [Symbol.asyncDispose](): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise((resolve) => (timer = setTimeout(resolve, shutdownMs)));
     const stopped = this.#service.process().then((process) => process.call({ kind: 'shutdown' }));
-    await Promise.race([stopped.catch(() => undefined), limit]);
-    clearTimeout(timer);
+    await within(
+      stopped.catch(() => undefined),
+      shutdownMs,
+      () => undefined,
+    );
     await this.#service[Symbol.asyncDispose]();
   }
 

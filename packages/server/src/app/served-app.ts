@@ -20,7 +20,6 @@ import { socketUrls, Upgrades } from '../http/sockets/upgrades.ts';
 import { OpenStreams } from '../http/streams/open-streams.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import { requestLimits } from '../json/json-limits.ts';
-import { serveCustom } from './custom-app.ts';
 import { CustomCode, prepareGlobals } from './custom-code.ts';
 import { type HostAuthenticate, withHostAuth } from './host-auth.ts';
 import type { EarlyParts } from './early-parts.ts';
@@ -43,6 +42,10 @@ import { checkDirect } from '../storage/postgres/direct-connection.ts';
 import { nodeTtlMs } from '../storage/deployment/workers.ts';
 import { openReplica, type Replica } from '../storage/replica/open-replica.ts';
 import { migrate } from '../storage/schema/migrate.ts';
+import type { Hono } from 'hono';
+import { bodyLength } from '../http/custom-app/inner-request.ts';
+import { CustomApp, type CustomAppOptions } from '../http/custom-app/custom-app.ts';
+import type { HttpEnv } from '../http/routing/call.ts';
 
 export interface ServedAppOptions {
   settings: Settings;
@@ -286,4 +289,35 @@ const createUpgrades = ({ settings, project }: ServedAppOptions, parsing: Server
     json: requestLimits,
     parsing,
   });
+};
+
+type Options = Omit<CustomAppOptions, 'app' | 'inside' | 'outside'> & { logger: Logger };
+
+/** The built-in routes with the custom app around them. A worker serves only its health; its custom app gets webhooks. */
+export const serveCustom = (
+  inner: Hono<HttpEnv>,
+  customCode: CustomCode,
+  options: Options,
+  role: Settings['role'],
+): ServedApp => {
+  const { app, inside, outside } = customCode;
+  const custom = new CustomApp(inner, { ...options, app, inside, outside });
+  for (const warning of custom.warnings) options.logger.warn(warning);
+  const origin = `http://localhost${options.prefix}`;
+  customCode.connect({
+    fetchCustom: (path, init) => custom.fetchCustom(new Request(origin + path, init)),
+    fetch: async (input, init) => {
+      if (role === 'worker')
+        throw new Error(
+          'This process is a worker and serves no API: write new Client({ apiUrl: "https://…" })',
+        );
+      const { pathname, search } = new URL(input instanceof Request ? input.url : input, origin);
+      const given = input instanceof Request ? new Request(input, init) : init;
+      const request = new Request(origin + pathname + search, given);
+      const length = init?.body ? bodyLength(init.body) : undefined;
+      if (length !== undefined) request.headers.set('content-length', String(length));
+      return outside(() => custom.fetch(request));
+    },
+  });
+  return role === 'worker' ? inner : custom;
 };

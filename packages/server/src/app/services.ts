@@ -2,67 +2,32 @@
 // order.
 import { consoleRoutes, type deploymentRoutes } from '@svc/contract';
 import { servesConsole } from '../config/settings/exposure.ts';
-import { shownSettings } from '../config/settings/shown-settings.ts';
-import { customAuth, type CustomAuth } from '../auth/handlers/custom-auth.ts';
+import { customAuth } from '../auth/handlers/custom-auth.ts';
 import { type CredentialFor, RunUsers } from '../auth/sealed-users/run-users.ts';
 import { TicketService } from '../auth/tickets/ticket-service.ts';
 import { LazySealer } from '../auth/sealed-users/lazy-sealer.ts';
-import type { OwnRequests } from '../auth/principal/own-requests.ts';
 import { credentialKey } from '../engine/dispatch/run-command.ts';
 import { AssistantService } from '../deployment/assistants/assistant-service.ts';
 import { expiryDefaults } from '../deployment/expiry.ts';
 import type { Handlers } from '../api/handlers.ts';
-import { serverFacts } from '../deployment/system/server-facts.ts';
-import type { ServerFacts } from '../deployment/system/system-handlers.ts';
+import { serverFacts, type ServerFacts } from '../deployment/system/system-handlers.ts';
 import { EgressGuard } from '../net/guard.ts';
-import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { bootstrap, type FirstKey } from '../auth/keys/bootstrap.ts';
-import { ingestLimits } from '../json/json-limits.ts';
-import { nodeTtlMs } from '../storage/deployment/workers.ts';
-import { createPlatform, type Platform } from './platform.ts';
+import { createPlatform } from './platform.ts';
 import { type Owned, owning } from './owned.ts';
-import type { Dispatcher } from '../engine/dispatch/dispatcher.ts';
+import type { RunChangeNotifier } from '../deployment/runs/run-change-notifier.ts';
+import type { ExportWorker } from '../exports/worker/export-worker.ts';
 import type { AnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { createStorage, type Storage } from '../storage/storage.ts';
 import { Metrics } from '../telemetry/metrics.ts';
-import { openServerTelemetry } from '../telemetry/open-server-telemetry.ts';
 import type { ServerTelemetry } from '../telemetry/server-telemetry.ts';
 
 import { servedRoutes } from './served-routes.ts';
 import type { SignInStorage } from './console-sign-in.ts';
 import type { ServiceParts } from './service-parts.ts';
 import { createDeployment } from './deployment.ts';
-import { createEngine, watchEngine } from './engine.ts';
+import { createEngine, type Engine, watchEngine } from './engine.ts';
 import { openExports, startWorkerTasks } from './worker.ts';
-
-export interface Services extends AsyncDisposable {
-  handlers: Handlers<typeof deploymentRoutes>;
-  /** Undefined without custom authentication: all callers are the same user. */
-  auth: CustomAuth | undefined;
-  tickets: TicketService;
-  ownRequests: OwnRequests | undefined;
-  /** For signing in to the console. */
-  signInStorage: SignInStorage;
-  sealer: LazySealer;
-  guard: EgressGuard;
-  platform: Platform;
-  /** The first key of the platform API, if this start has created it. */
-  firstKey: FirstKey | undefined;
-  dispatcher: Dispatcher;
-  metrics: Metrics;
-  telemetry: ServerTelemetry;
-  /** To be disposed before the listener, which waits for open responses. */
-  runChanges: AsyncDisposable;
-  /** Where code of the project reaches the API; null for a process without one. */
-  setAddress(url: string | null): void;
-  /**
-   * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
-   * executed here.
-   */
-  handOver(): Promise<void>;
-  /** Claims no more runs. Resolves when no run is executed here, after `graceMs`, or when `hurry` is aborted. */
-  drain(graceMs: number, hurry: AbortSignal): Promise<void>;
-}
 
 /** A node without custom authentication may execute runs that another node created for its users. */
 const createAuth = async (
@@ -96,54 +61,22 @@ const createFirstKey = async (
   });
 };
 
-const openPlatform = (
-  { settings, project, parsing, plan, replica, logger }: ServiceParts,
-  storage: Storage,
-  {
-    notifications,
-    guard,
-    sealer,
-    metrics,
-  }: { notifications: NotificationBus; guard: EgressGuard; sealer: LazySealer; metrics: Metrics },
-) => {
-  const { traceDaysKept: daysKept, traceQueryMs } = settings.platform;
-  const { compression, scheduleLagMs, fileRoots, folderRules, lendsCredentials } = settings.exports;
-  const [fileRoot = settings.storage.dataDir] = fileRoots;
-  metrics.watchReplica(replica);
-  return createPlatform({
-    storage,
-    notifications,
-    poolMax: plan.server,
-    daysKept,
-    queryMs: traceQueryMs,
-    observer: metrics,
-    onIngestRefused: ({ statements, error }) => {
-      metrics.statementsRefused(statements);
-      logger.warn({ statements, err: error }, 'trace items refused by the database, stored in parts');
-    },
-    reading: {
-      limits: {
-        ...ingestLimits,
-        ...settings.platform.ingestJson,
-        madeBytesMax: settings.platform.ingestLimitBytes,
-      },
-      ...parsing,
-    },
-    exports: { compression, scheduleLagMs, fileRoot, compat: project.compat },
-    sealer,
-    stores: { guard, fileRoots, folderRules, lendsCredentials },
-    settings: shownSettings(settings),
-    workerTtlMs: nodeTtlMs(settings.runs.leaseMs),
-  });
+const nothingSent: ServerTelemetry = {
+  startRequest: undefined,
+  startAttempt: undefined,
+  [Symbol.asyncDispose]: () => Promise.resolve(),
 };
 
-const openTelemetry = (
-  { settings, instanceId, logger }: ServiceParts,
+/** Loads the SDK of OpenTelemetry only when something is sent: it takes a tenth of a second. */
+const openTelemetry = async (
+  { settings: { telemetry }, instanceId, logger }: ServiceParts,
   metrics: Metrics,
   version: string,
 ): Promise<ServerTelemetry> => {
+  if (telemetry.spans === undefined && telemetry.metrics === undefined) return nothingSent;
+  const { startOtlpExport } = await import('../telemetry/otlp/otlp-export.ts');
   const readMetrics = () => metrics.snapshot();
-  return openServerTelemetry(settings.telemetry, { version, instanceId, readMetrics, logger });
+  return startOtlpExport(telemetry, { version, instanceId, readMetrics, logger });
 };
 
 const answerLimits = ({
@@ -158,8 +91,9 @@ const answerLimits = ({
 });
 
 /** When a part cannot be built, the parts before it are closed. */
-export const createServices = (parts: ServiceParts): Promise<Services> =>
-  owning((owned) => buildServices(parts, owned));
+export const createServices = (parts: ServiceParts) => owning((owned) => buildServices(parts, owned));
+
+export type Services = Awaited<ReturnType<typeof createServices>>;
 
 const readFacts = ({ settings, project, mode }: ServiceParts): ServerFacts => {
   const forConsole = servesConsole(mode, settings) ? consoleRoutes : {};
@@ -167,17 +101,7 @@ const readFacts = ({ settings, project, mode }: ServiceParts): ServerFacts => {
   return serverFacts(routes);
 };
 
-const addressSetter =
-  ({ pool }: Dispatcher, { ownAddress }: ServiceParts) =>
-  (url: string | null): void => {
-    pool.setAddress(url);
-    ownAddress.set(url);
-  };
-
-const buildServices = async (
-  parts: ServiceParts,
-  owned: Owned,
-): Promise<Omit<Services, keyof AsyncDisposable>> => {
+const buildServices = async (parts: ServiceParts, owned: Owned) => {
   const { settings, project, mode } = parts;
   const answers = answerLimits(parts);
   const storage = createStorage(parts.database, answers, parts.replica?.traceReads);
@@ -201,10 +125,9 @@ const buildServices = async (
   const engine = await createEngine(parts, storage, { users, metrics, telemetry }, owned);
   watchEngine(metrics, parts, storage, engine);
   metrics.watchLogExport(() => parts.logExport?.lost);
-  const { dispatcher, notifications, pollMs, reporter } = engine;
+  const { dispatcher, notifications, pollMs } = engine;
   const guard = new EgressGuard(settings.egress.allow);
-  const { handlers, pruning, runChanges } = await createDeployment({
-    parts,
+  const { handlers, pruning, runChanges } = createDeployment(parts, {
     storage,
     assistants,
     engine,
@@ -217,40 +140,62 @@ const buildServices = async (
   });
   if (settings.role !== 'api')
     startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned });
-  const platform = openPlatform(parts, storage, { notifications, guard, sealer, metrics });
+  const platform = createPlatform(parts, storage, { notifications, guard, sealer, metrics });
   const exporting =
     settings.role === 'api'
       ? undefined
       : owned.keep(openExports(parts, storage, { notifications, platform, metrics }));
+  metrics.watchReplica(parts.replica);
   metrics.watchExports({ queue: () => storage.exportLeases.state(), done: () => exporting?.figures() });
+  const signInStorage: SignInStorage = storage;
   return {
-    handlers,
+    handlers: handlers satisfies Handlers<typeof deploymentRoutes>,
+    /** Undefined without custom authentication: all callers are the same user. */
     auth,
     tickets,
-    signInStorage: storage,
+    signInStorage,
     sealer,
     guard,
     platform,
+    /** The first key of the platform API, if this start has created it. */
     firstKey,
     dispatcher,
     metrics,
     telemetry,
+    /** To be disposed before the listener, which waits for open responses. */
     runChanges,
     ownRequests: parts.ownRequests,
-    setAddress: addressSetter(dispatcher, parts),
-    handOver: async () => {
-      const handedOver = dispatcher.handOver();
-      reporter.report();
-      await Promise.all([handedOver, runChanges.end()]);
+    /** Where code of the project reaches the API; null for a process without one. */
+    setAddress: (url: string | null): void => {
+      dispatcher.pool.setAddress(url);
+      parts.ownAddress.set(url);
     },
-    drain: async (graceMs, hurry) => {
-      const drained = [
-        dispatcher.drain(graceMs, hurry),
-        exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
-        runChanges.end(),
-      ];
-      reporter.report();
-      await Promise.all(drained);
-    },
+    ...endingOf(engine, runChanges, exporting),
   };
 };
+
+const endingOf = (
+  { dispatcher, reporter }: Engine,
+  runChanges: RunChangeNotifier,
+  exporting: ExportWorker | undefined,
+) => ({
+  /**
+   * Gives the runs that execute here back to other workers. Readers on this node follow the logs of these runs. Resolves when no run is
+   * executed here.
+   */
+  handOver: async (): Promise<void> => {
+    const handedOver = dispatcher.handOver();
+    reporter.report();
+    await Promise.all([handedOver, runChanges.end()]);
+  },
+  /** Claims no more runs. Resolves when no run is executed here, after `graceMs`, or when `hurry` is aborted. */
+  drain: async (graceMs: number, hurry: AbortSignal): Promise<void> => {
+    const drained = [
+      dispatcher.drain(graceMs, hurry),
+      exporting?.drain(graceMs, hurry) ?? Promise.resolve(),
+      runChanges.end(),
+    ];
+    reporter.report();
+    await Promise.all(drained);
+  },
+});

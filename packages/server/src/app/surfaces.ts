@@ -2,8 +2,7 @@
 import { consoleRoutes, platformRoutes, type Routes, unsupportedPaths } from '@svc/contract';
 import type { Logger } from 'pino';
 import type { Handlers } from '../api/handlers.ts';
-import { unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
-import { keyAuthorizer } from '../auth/authorization/key-authorizer.ts';
+import { keyAuthorizer, unrestrictedAuthorizer } from '../auth/authorization/authorizer.ts';
 import type { ConsoleApi } from '../auth/console/console-sessions.ts';
 import { type Authenticate, type Caller, grantOf } from '../auth/principal/caller.ts';
 import { CallerLimits } from '../auth/limits/caller-limits.ts';

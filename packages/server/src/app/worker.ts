@@ -10,8 +10,8 @@ import { WebhookSender } from '../deployment/webhooks/webhook-sender.ts';
 import type { EgressGuard } from '../net/guard.ts';
 import type { NotificationBus } from '../jobs/notification-bus.ts';
 import { PeriodicTasks } from '../jobs/periodic-tasks.ts';
-import { exportTasks, startExports } from '../exports/worker/start-exports.ts';
-import type { ExportWorker } from '../exports/worker/export-worker.ts';
+import { exportTasks } from '../exports/worker/export-tasks.ts';
+import { ExportWorker } from '../exports/worker/export-worker.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Platform } from './platform.ts';
 import { traceTasks } from '../tracing/traces/trace-tasks.ts';
@@ -19,6 +19,7 @@ import { type Owned } from './owned.ts';
 import { type Storage } from '../storage/storage.ts';
 
 import type { ServiceParts } from './service-parts.ts';
+
 export const openExports = (
   { databaseOptions: database, replica, settings, plan, logger }: ServiceParts,
   storage: Storage,
@@ -28,7 +29,7 @@ export const openExports = (
     metrics,
   }: { notifications: NotificationBus; platform: Platform; metrics: Pick<Metrics, 'backgroundWriteFailed'> },
 ): ExportWorker =>
-  startExports({
+  new ExportWorker({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => platform.destinations.target(tenant_id, id),
     notifications,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { partsOf, startingWith } from './bucket-target.ts';
+import { partsOf, startingWith } from './bucket-place.ts';
 
 const sizes = async (chunks: number[], partBytes: number): Promise<number[]> => {
   const found: number[] = [];

@@ -1,9 +1,7 @@
 // Opens the place of a backup. The S3 client is loaded for buckets only.
 import { readAwsVariables } from '../config/aws-variables.ts';
-import type { BackupSource } from '../storage/backup/backup-source.ts';
-import type { BackupTarget } from '../storage/backup/backup-target.ts';
-import { FolderSource } from '../storage/backup/folder-source.ts';
-import { FolderTarget } from '../storage/backup/folder-target.ts';
+import type { BackupSource, BackupTarget } from '../storage/backup/places.ts';
+import { FolderSource, FolderTarget } from '../storage/backup/folder-place.ts';
 import { type BackupPlace, formatPlace } from './backup-place.ts';
 
 export interface PlaceOptions {
@@ -19,7 +17,7 @@ export const withTarget = async <T>(
 ): Promise<T> => {
   if (place.kind === 'folder') return work(new FolderTarget(place.path));
   const { openBucket } = await import('./open-bucket.ts');
-  const { BucketTarget } = await import('./bucket-target.ts');
+  const { BucketTarget } = await import('./bucket-place.ts');
   await using bucket = openBucket(place, readAwsVariables(env));
   return await work(new BucketTarget(formatPlace(place), bucket, signal));
 };
@@ -31,7 +29,7 @@ export const withSource = async <T>(
 ): Promise<T> => {
   if (place.kind === 'folder') return work(new FolderSource(place.path));
   const { openBucket } = await import('./open-bucket.ts');
-  const { BucketSource } = await import('./bucket-source.ts');
+  const { BucketSource } = await import('./bucket-place.ts');
   await using bucket = openBucket(place, readAwsVariables(env));
   return await work(new BucketSource(formatPlace(place), bucket, signal));
 };

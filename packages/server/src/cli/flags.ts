@@ -1,13 +1,15 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ConfigSources } from '../config/config.ts';
-import { settingDefinitions, settingKeys } from '../config/settings/definitions.ts';
+import { settingDefinitions, type SettingKey, settingKeys } from '../config/settings/definitions.ts';
 import { processEnvironment } from '../config/environment.ts';
-import type { SettingKey } from '../config/settings/definitions.ts';
 import type { SettingDefinition } from '../config/settings/setting-definition.ts';
 
 /** The flags that commander passes to an action, by camel-cased name. */
 export type FlagValues = Record<string, unknown>;
+
+/** The value of a flag that takes a text. */
+export const textOf = (values: FlagValues, name: string): string | undefined =>
+  typeof values[name] === 'string' ? values[name] : undefined;
 
 /** Adds `--config` and the flags of these settings to a command. By default, of all settings with a flag. */
 export function addFlags(command: Command, keys: readonly SettingKey[] = settingKeys): Command {

@@ -3,9 +3,8 @@
 import { Argument, Command } from 'commander';
 import { completionScript, shells } from './output/completion.ts';
 import { exitCodeHelp } from './output/exit-code.ts';
-import { addDestinationCommands, addExportCommands } from './commands/export-commands.ts';
-import { addFlags, toSources } from './flags.ts';
-import type { FlagValues } from './flags.ts';
+import { addDestinationCommands, addExportCommands, examples } from './commands/export-commands.ts';
+import { addFlags, type FlagValues, toSources } from './flags.ts';
 import { packageVersion } from '../config/package-files.ts';
 
 /** Flags of commands that use the database directly. */
@@ -32,10 +31,7 @@ export function createProgram(): Command {
   addFlags(program.command('dev'))
     .description('serve the graphs, and restart when loaded code or the configuration changes')
     .addHelpText('after', examples('svc dev', 'svc dev --port 8080', 'DATABASE_URI=postgres://… svc dev'))
-    .action(async (values: FlagValues) => {
-      const { dev } = await import('./commands/dev.ts');
-      await dev(toSources(values));
-    });
+    .action(async (values: FlagValues) => (await import('./commands/dev.ts')).dev(toSources(values)));
 
   addFlags(program.command('start'))
     .description('serve the graphs')
@@ -47,23 +43,19 @@ export function createProgram(): Command {
         'svc start --executors 4 --n-jobs-per-worker 20',
       ),
     )
-    .action(async (values: FlagValues) => {
-      const { start } = await import('./commands/start.ts');
-      await start(toSources(values));
-    });
+    .action(async (values: FlagValues) => (await import('./commands/start.ts')).start(toSources(values)));
 
-  addFlags(program.command('migrate'), ['dataDir', 'logLevel', 'logFormat'])
+  addFlags(program.command('migrate'), databaseFlags)
     .description('update the schema of the database')
     .option('--plan', 'print the migrations that would be applied, and change nothing')
     .option('--contract', 'also remove what only earlier releases use; stop their servers first')
     .addHelpText('after', examples('svc migrate --plan', 'DATABASE_URI=postgres://… svc migrate'))
-    .action(async (values: FlagValues) => {
-      const { migrate } = await import('./commands/migrate.ts');
-      await migrate(toSources(values), {
+    .action(async (values: FlagValues) =>
+      (await import('./commands/migrate.ts')).migrate(toSources(values), {
         plan: values['plan'] === true,
         contract: values['contract'] === true,
-      });
-    });
+      }),
+    );
 
   addMigrateFromCommand(program.command('migrate-from'));
   addInspectionCommands(program);
@@ -97,14 +89,13 @@ function addMigrateFromCommand(command: Command): void {
         'DATABASE_URI=postgres://… svc migrate-from langgraph-api .',
       ) + exitCodeHelp,
     )
-    .action(async (_server: string, folder: string, values: FlagValues) => {
-      const { migrateFrom } = await import('./commands/migrate-from.ts');
-      await migrateFrom(toSources(values), folder, {
+    .action(async (_server: string, folder: string, values: FlagValues) =>
+      (await import('./commands/migrate-from.ts')).migrateFrom(toSources(values), folder, {
         dryRun: values['dryRun'] === true,
         anyGraph: values['anyGraph'] === true,
         json: values['json'] === true,
-      });
-    });
+      }),
+    );
 }
 
 /** Commands that look at an installation and change nothing. */
@@ -114,10 +105,7 @@ function addInspectionCommands(program: Command): void {
     .option('--url <url>', 'address of the server (SVC_API_URL; default: the server of this configuration)')
     .option('--timeout <seconds>', 'time limit', '5')
     .addHelpText('after', examples('svc health', 'svc health --url http://127.0.0.1:8080') + exitCodeHelp)
-    .action(async (values: FlagValues) => {
-      const { health } = await import('./commands/health.ts');
-      await health(values);
-    });
+    .action(async (values: FlagValues) => (await import('./commands/health.ts')).health(values));
 
   addFlags(program.command('doctor'))
     .description(
@@ -129,19 +117,17 @@ function addInspectionCommands(program: Command): void {
       examples('svc doctor', 'svc doctor --config deploy/svc.json --json') +
         '\nExit codes:\n  0    no problem; there may be warnings\n  1    there is a problem\n  2    wrong usage\n',
     )
-    .action(async (values: FlagValues) => {
-      const { doctor } = await import('./commands/doctor.ts');
-      await doctor(toSources(values), values['json'] === true);
-    });
+    .action(async (values: FlagValues) =>
+      (await import('./commands/doctor.ts')).doctor(toSources(values), values['json'] === true),
+    );
 
   addFlags(program.command('config'))
     .description('print the settings and the origin of each')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('svc config', 'SVC_PORT=8080 svc config --json'))
-    .action(async (values: FlagValues) => {
-      const { showConfig } = await import('./commands/show-config.ts');
-      showConfig(toSources(values), values['json'] === true);
-    });
+    .action(async (values: FlagValues) =>
+      (await import('./commands/show-config.ts')).showConfig(toSources(values), values['json'] === true),
+    );
 }
 
 function addBackupCommands(program: Command): void {
@@ -156,10 +142,9 @@ function addBackupCommands(program: Command): void {
         'AWS_ENDPOINT_URL_S3=https://s3.example.com svc backup s3://backups/svc/monday',
       ) + bucketHelp,
     )
-    .action(async (place: string, values: FlagValues) => {
-      const { backup } = await import('./commands/backup.ts');
-      await backup(toSources(values), place);
-    });
+    .action(async (place: string, values: FlagValues) =>
+      (await import('./commands/backup.ts')).backup(toSources(values), place),
+    );
   addFlags(program.command('restore'), databaseFlags)
     .description('load a backup into a new data folder, or into an empty database')
     .argument('<place>', 'a folder or s3://bucket/prefix to which svc backup wrote')
@@ -172,10 +157,11 @@ function addBackupCommands(program: Command): void {
         'svc restore s3://backups/svc/monday --check',
       ) + bucketHelp,
     )
-    .action(async (place: string, values: FlagValues) => {
-      const { restore } = await import('./commands/restore.ts');
-      await restore(toSources(values), place, { checkOnly: values['check'] === true });
-    });
+    .action(async (place: string, values: FlagValues) =>
+      (await import('./commands/backup.ts')).restore(toSources(values), place, {
+        checkOnly: values['check'] === true,
+      }),
+    );
 }
 
 function addCompletionCommand(program: Command): void {
@@ -202,18 +188,12 @@ function addImageCommands(program: Command): void {
       'after',
       examples('svc dockerfile > Dockerfile', 'svc dockerfile --dockerignore > .dockerignore'),
     )
-    .action(async (values: FlagValues) => {
-      const { printDockerfile } = await import('./commands/image.ts');
-      printDockerfile(values);
-    });
+    .action(async (values: FlagValues) => (await import('./commands/image.ts')).printDockerfile(values));
   withBase(program.command('build'))
     .description('write a folder from which the image of this project can be built')
     .option('--output <folder>', 'a new or empty folder, or one that svc build wrote (default: .svc/image)')
     .addHelpText('after', examples('svc build', 'svc build --output ../image && docker build ../image'))
-    .action(async (values: FlagValues) => {
-      const { buildContext } = await import('./commands/image.ts');
-      await buildContext(values);
-    });
+    .action(async (values: FlagValues) => (await import('./commands/image.ts')).buildContext(values));
 }
 
 /** Values of an option that may be repeated. */
@@ -245,10 +225,9 @@ function addConformanceCommand(command: Command): void {
         "svc conformance https://agents.example.com --header 'x-api-key: …' --only runs,streams",
       ) + exitCodeHelp,
     )
-    .action(async (url: string, values: FlagValues) => {
-      const { conformance } = await import('./commands/conformance.ts');
-      await conformance(url, values);
-    });
+    .action(async (url: string, values: FlagValues) =>
+      (await import('./commands/conformance.ts')).conformance(url, values),
+    );
 }
 
 function addAssistantCommands(assistants: Command): void {
@@ -272,42 +251,31 @@ function addKeyCommands(keys: Command): void {
     .option('--description <text>', 'purpose of the key', '')
     .option('--expires <time>', 'time at which it expires (ISO 8601)')
     .addHelpText('after', examples('svc keys create --role ingest --description "tracing of the shop"'))
-    .action(async (values: FlagValues) => {
-      const { createKey } = await import('./commands/keys.ts');
+    .action(async (values: FlagValues) =>
       // The role of a key is not the setting of the same name.
-      await createKey(toSources({ ...values, role: undefined }), values);
-    });
+      (await import('./commands/keys.ts')).createKey(toSources({ ...values, role: undefined }), values),
+    );
   addFlags(keys.command('list'), databaseFlags)
     .description('print the active keys')
-    .action(async (values: FlagValues) => {
-      const { listKeys } = await import('./commands/keys.ts');
-      await listKeys(toSources(values));
-    });
+    .action(async (values: FlagValues) => (await import('./commands/keys.ts')).listKeys(toSources(values)));
   addFlags(keys.command('revoke'), databaseFlags)
     .description('revoke a key on all servers')
     .argument('<id>', 'id of the key, or four or more of its first characters (svc keys list)')
-    .action(async (id: string, values: FlagValues) => {
-      const { revokeKey } = await import('./commands/keys.ts');
-      await revokeKey(toSources(values), id);
-    });
+    .action(async (id: string, values: FlagValues) =>
+      (await import('./commands/keys.ts')).revokeKey(toSources(values), id),
+    );
 }
 
 function addWorkspaceCommands(workspaces: Command): void {
   addFlags(workspaces.command('create'), databaseFlags)
     .description('create a workspace; svc keys create makes keys for it')
     .argument('<name>', 'its name')
-    .action(async (name: string, values: FlagValues) => {
-      const { createWorkspace } = await import('./commands/workspaces.ts');
-      await createWorkspace(toSources(values), name);
-    });
+    .action(async (name: string, values: FlagValues) =>
+      (await import('./commands/workspaces.ts')).createWorkspace(toSources(values), name),
+    );
   addFlags(workspaces.command('list'), databaseFlags)
     .description('print the workspaces')
-    .action(async (values: FlagValues) => {
-      const { listWorkspaces } = await import('./commands/workspaces.ts');
-      await listWorkspaces(toSources(values));
-    });
-}
-
-function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
+    .action(async (values: FlagValues) =>
+      (await import('./commands/workspaces.ts')).listWorkspaces(toSources(values)),
+    );
 }

@@ -46,9 +46,12 @@ export function fetchFrom(url: string): typeof fetch {
 /** A mistake in the command line. */
 export function mistake(where: string, value: string | undefined, remedy: string): UsageError {
   const problem = value === undefined ? 'is missing' : 'is not valid';
-  return new UsageError([
-    { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
-  ]);
+  return new UsageError({
+    where,
+    problem,
+    remedy,
+    ...(value === undefined ? {} : { value: JSON.stringify(value) }),
+  });
 }
 
 /** Replaces control characters, which could move the cursor of a terminal. */

@@ -1,7 +1,7 @@
 import { reportCustomCode } from '../app/custom-code.ts';
 import { processEnvironment } from '../config/environment.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { exitCodeOfSignal } from './output/exit-code.ts';
+import { exitCodeOfSignal, Interrupted } from './output/exit-code.ts';
 
 /** Below `npm start`, one Ctrl-C causes two signals: one from the terminal, and one that npm forwards. */
 const sameKeyMs = 500;
@@ -73,3 +73,19 @@ export function exitOnUncaught(logger: Logger): void {
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
 }
+
+/** Aborts the signal of `work` at the first SIGINT or SIGTERM. The next one ends the process. */
+export const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const stop = new AbortController();
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (signal === 'SIGINT' || signal === 'SIGTERM') stop.abort(new Interrupted(signal));
+  };
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
+  try {
+    return await work(stop.signal);
+  } finally {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  }
+};

@@ -9,12 +9,10 @@ export const loadStored = (sources: ConfigSources): ReturnType<typeof loadSettin
   const loaded = loadSettings(sources);
   const { databaseUri, dataDir } = loaded.settings.storage;
   if (databaseUri !== undefined || existsSync(join(dataDir, 'postgres'))) return loaded;
-  throw new UsageError([
-    {
-      where: '--data-dir',
-      value: dataDir,
-      problem: 'holds no database',
-      remedy: 'Start the server once, or name its folder with --config or --data-dir.',
-    },
-  ]);
+  throw new UsageError({
+    where: '--data-dir',
+    value: dataDir,
+    problem: 'holds no database',
+    remedy: 'Start the server once, or name its folder with --config or --data-dir.',
+  });
 };

@@ -16,13 +16,11 @@ export const readAwsVariables = (env: Environment): AwsVariables => {
   const accessKeyId = valueOf(env, 'AWS_ACCESS_KEY_ID');
   const secretAccessKey = valueOf(env, 'AWS_SECRET_ACCESS_KEY');
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    throw new ConfigError([
-      {
-        where: accessKeyId === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY',
-        problem: 'is not set',
-        remedy: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or none of them.',
-      },
-    ]);
+    throw new ConfigError({
+      where: accessKeyId === undefined ? 'AWS_ACCESS_KEY_ID' : 'AWS_SECRET_ACCESS_KEY',
+      problem: 'is not set',
+      remedy: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or none of them.',
+    });
   const sessionToken = valueOf(env, 'AWS_SESSION_TOKEN');
   return {
     endpoint: readEndpoint(env),
@@ -47,11 +45,9 @@ const readEndpoint = (env: Environment): string | undefined => {
     ['http:', 'https:'].includes(url.protocol) &&
     url.username + url.password + url.search + url.hash === '';
   if (isEndpoint) return value;
-  throw new ConfigError([
-    {
-      where: name,
-      problem: 'is no URL of an S3 service',
-      remedy: 'Set it to a URL such as https://s3.example.com, without credentials.',
-    },
-  ]);
+  throw new ConfigError({
+    where: name,
+    problem: 'is no URL of an S3 service',
+    remedy: 'Set it to a URL such as https://s3.example.com, without credentials.',
+  });
 };

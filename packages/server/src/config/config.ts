@@ -2,12 +2,9 @@ import { basename, resolve } from 'node:path';
 import type { SettingKey } from './settings/definitions.ts';
 import { exposureKeys, readExposure } from './settings/exposure.ts';
 import type { Limits } from './settings/limits.ts';
-import { ConfigError } from './project/mistake.ts';
-import type { Mistake } from './project/mistake.ts';
-import { readSettings } from './settings/settings.ts';
-import type { Settings } from './settings/settings.ts';
-import { findConfigFile, readSvcJson } from './project/svc-json.ts';
-import type { SvcJson } from './project/svc-json.ts';
+import { ConfigError, type Mistake } from './project/mistake.ts';
+import { readSettings, type Settings } from './settings/settings.ts';
+import { findConfigFile, readSvcJson, type SvcJson } from './project/svc-json.ts';
 
 export interface ConfigSources {
   cwd: string;
@@ -32,7 +29,7 @@ export function loadConfig(sources: ConfigSources): Config {
     requiresFile: true,
     checksAccess: true,
   });
-  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(...mistakes);
   return { settings, project };
 }
 
@@ -43,7 +40,7 @@ export function loadSettings(
 ): { settings: Settings; project: SvcJson | undefined } {
   const requiresFile = sources.configPath !== undefined;
   const { settings, project, mistakes } = readConfig(sources, { requiresFile, checksAccess });
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return { settings, project };
 }
 

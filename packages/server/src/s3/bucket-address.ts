@@ -1,23 +1,6 @@
 // Derives endpoint, region and addressing of a bucket from the configuration of the destination.
 import type { S3Config } from '@svc/contract';
 
-export interface BucketAddress {
-  bucket: string;
-  /** Empty, or ends with `/`. */
-  prefix: string;
-  /** Undefined for the endpoint of AWS in the region. */
-  endpoint: URL | undefined;
-  /** True when the endpoint already names the bucket, so the client must add it neither to the host nor to the path. */
-  isBucketEndpoint: boolean;
-  isPathStyle: boolean;
-  isAws: boolean;
-  region: string;
-  /** `bucket/prefix`. */
-  root: string;
-  /** Assumptions for values that were not configured. They are shown with the result of the probe. */
-  notes: string[];
-}
-
 const defaultRegion = 'us-east-1';
 const awsHost = /\.(amazonaws\.com|amazonaws\.com\.cn|api\.aws)$/;
 const regionOfHost = /(?:^|\.)s3[.-]((?:[a-z]{2,4}-)+[a-z]+-\d)\.amazonaws\.com/;
@@ -25,7 +8,7 @@ const regionOfHost = /(?:^|\.)s3[.-]((?:[a-z]{2,4}-)+[a-z]+-\d)\.amazonaws\.com/
 /** Removes slashes at both ends. All code that builds or shows keys uses this form. */
 export const trimPrefix = (prefix: string): string => prefix.replaceAll(/^\/+|\/+$/g, '');
 
-export const bucketAddress = (config: S3Config): BucketAddress => {
+export const bucketAddress = (config: S3Config) => {
   const { bucket_name: bucket, endpoint_url, config_kwargs_s3: options = {} } = config;
   const endpoint = endpoint_url === undefined ? undefined : new URL(endpoint_url);
   const host = endpoint?.hostname ?? '';
@@ -43,15 +26,22 @@ export const bucketAddress = (config: S3Config): BucketAddress => {
     notes.push(`No region was given; ${defaultRegion} is used.`);
   return {
     bucket,
+    /** Empty, or ends with `/`. */
     prefix: prefix === '' ? '' : `${prefix}/`,
+    /** Undefined for the endpoint of AWS in the region. */
     endpoint,
+    /** True when the endpoint already names the bucket, so the client must add it neither to the host nor to the path. */
     isBucketEndpoint: !(config.include_bucket_in_prefix ?? !hostNamesBucket),
     isPathStyle:
       options.addressing_style === 'path' ||
       (endpoint !== undefined && options.addressing_style !== 'virtual'),
     isAws: endpoint === undefined || awsHost.test(host),
     region: config.region ?? found ?? defaultRegion,
+    /** `bucket/prefix`. */
     root: prefix === '' ? bucket : `${bucket}/${prefix}`,
+    /** Assumptions for values that were not configured. They are shown with the result of the probe. */
     notes,
   };
 };
+
+export type BucketAddress = ReturnType<typeof bucketAddress>;

@@ -1,19 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../backoff.ts';
 
 /** How long a stop waits until the last telemetry is sent. */
 const closeMsMax = 3_000;
 
 /** False when closing takes longer, or fails. */
-export const closedInTime = async (closing: Promise<unknown>): Promise<boolean> => {
-  const waiting = new AbortController();
+export const closedInTime = (closing: Promise<unknown>): Promise<boolean> => {
   const closed = closing.then(
     () => true,
     () => false,
   );
-  const timeout = sleep(closeMsMax, false, { signal: waiting.signal }).catch(() => false); // aborted below
-  try {
-    return await Promise.race([closed, timeout]);
-  } finally {
-    waiting.abort();
-  }
+  return within(closed, closeMsMax, () => false);
 };

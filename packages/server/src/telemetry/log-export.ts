@@ -4,10 +4,9 @@ import type { Logger } from 'pino';
 import type { OtlpReceiver, TelemetrySettings } from '../config/settings/telemetry-settings.ts';
 import { packageVersion } from '../config/package-files.ts';
 import { closedInTime } from './closed-in-time.ts';
-import { linesOf } from './log-lines.ts';
+import { linesOf, sentLine } from './log-lines.ts';
 import { FailureLog, type WarningLog } from './otlp/failure-log.ts';
 import type { LineSender } from './otlp/line-sender.ts';
-import { sentLine } from './sent-line.ts';
 import { WaitingLines } from './waiting-lines.ts';
 
 interface LogExportOptions {

@@ -1,5 +1,5 @@
 // How many lines a process may send to the server process, which has other work. A graph can log faster than the server could send.
-import { sentLine } from './sent-line.ts';
+import { sentLine } from './log-lines.ts';
 
 const bytesPerSecond = 262_144;
 const burstBytes = 1_048_576;

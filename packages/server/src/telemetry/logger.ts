@@ -1,7 +1,6 @@
 import { isatty, WriteStream } from 'node:tty';
 import { inspect } from 'node:util';
-import { pino } from 'pino';
-import type { DestinationStream, Logger } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../config/settings/settings.ts';
 import { LogLines } from './log-lines.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sentLine } from './sent-line.ts';
+import { sentLine } from './log-lines.ts';
 
 const lineOf = (text: string): string => JSON.stringify({ level: 50, time: 7, text, msg: 'failed' });
 

@@ -1,7 +1,6 @@
 // Backups of a database in a bucket of the S3 of a test run.
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
-import { BucketSource } from '../../src/backups/bucket-source.ts';
-import { BucketTarget } from '../../src/backups/bucket-target.ts';
+import { BucketSource, BucketTarget } from '../../src/backups/bucket-place.ts';
 import { openBucket } from '../../src/backups/open-bucket.ts';
 import type { Bucket } from '../../src/s3/bucket.ts';
 import { usualS3Limits } from '../../src/s3/s3-limits.ts';

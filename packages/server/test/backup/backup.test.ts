@@ -4,12 +4,11 @@ import { cp, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'nod
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BackupProgress, writeBackup } from '../../src/storage/backup/backup.ts';
-import { FolderSource } from '../../src/storage/backup/folder-source.ts';
-import { FolderTarget } from '../../src/storage/backup/folder-target.ts';
+import { FolderSource, FolderTarget } from '../../src/storage/backup/folder-place.ts';
 import { restoreBackup, verifyBackup } from '../../src/storage/backup/restore.ts';
 import { checkSchema, migrate, readSchemaState } from '../../src/storage/schema/migrate.ts';
 import { readSchemaFiles } from '../../src/storage/schema/sql-files.ts';
-import { schemaSnapshot } from '../../src/storage/schema/schema-snapshot.ts';
+import { schemaSnapshot } from '../../scripts/schema-snapshot.ts';
 import { testDatabase, type TestDatabase } from '../database.ts';
 import { digests, fillDatabase, run } from './filled-database.ts';
 import { sharedFolder } from '../folders.ts';

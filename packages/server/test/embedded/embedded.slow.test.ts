@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isRunning } from '../../src/config/process-identity.ts';
 import { openEmbedded } from '../../src/storage/embedded/embedded.ts';
-import { withLock } from '../../src/storage/embedded/lock-file.ts';
+import { withLock } from '../../src/storage/embedded/ownership.ts';
 import { until } from '../eventually.ts';
 import { testFolder } from '../folders.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toPartitionRunCommand } from '../../src/exports/worker/export-command.ts';
+import { toPartitionRunCommand } from '../../src/exports/worker/export-attempt.ts';
 import { ExporterPool } from '../../src/exports/worker/exporter-pool.ts';
 import type { ExportOutcome } from '../../src/exports/exporter/exporter-protocol.ts';
 import { exportLeaseStorage } from '../../src/storage/exports/export-leases.ts';
@@ -121,10 +121,10 @@ describe('an export partition run', () => {
         `update export_runs set claimed_at = claimed_at - interval '1 min' where export_id = $1`,
         [id],
       );
-      const rules = { retries: 0, delayMs: 0 };
-      expect(await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000 }, rules)).toBe(
-        0,
-      );
+      const rules = { retries: 0, retryDelayMs: 0 };
+      expect(
+        await exportLeaseStorage(db).sweep({ timeoutMs: 3_600_000, runTimeoutMs: 20_000, ...rules }),
+      ).toBe(0);
       plan.go();
       await until(id, 'COMPLETED');
       expect(await times()).toEqual([{ claimed: true, began: true }]);

@@ -29,7 +29,7 @@ afterAll(() => db[Symbol.asyncDispose]());
 beforeEach(async () => void (await sql(db, 'delete from exports')));
 
 /** The default settings. */
-const rules = { retries: 20, delayMs: 30_000 };
+const rules = { retries: 20, retryDelayMs: 30_000 };
 const times = { timeoutMs: 72 * 3_600_000, runTimeoutMs: 4 * 3_600_000 };
 
 const claim = async (): Promise<ClaimedPartitionRun | undefined> =>
@@ -135,9 +135,9 @@ describe('an attempt that exceeds its time limit', () => {
   it('is retried', async () => {
     const id = await newExport(db, place);
     const claimed = await claim();
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     await exceedTimeLimit();
-    expect(await leases.sweep(times, rules)).toBe(1);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(1);
     const [run] = await runsOf(db, id);
     expect(run).toMatchObject({ status: 'CREATED', retry_number: 1 });
     expect(run?.errors['retry_0']).toMatch(/exceeded its time limit/);
@@ -148,7 +148,7 @@ describe('an attempt that exceeds its time limit', () => {
     const id = await newExport(db, place);
     await claim();
     await exceedTimeLimit();
-    await leases.sweep(times, { retries: 0, delayMs: 0 });
+    await leases.sweep({ ...times, retries: 0, retryDelayMs: 0 });
     expect((await runsOf(db, id))[0]?.status).toBe('TIMEDOUT');
     expect(await statusOf(db, id)).toBe('FAILED');
   });
@@ -160,9 +160,9 @@ describe('an attempt that exceeds its time limit', () => {
       db,
       `update exports set created_at = now() - interval '100 h', started_at = now() - interval '71 h'`,
     );
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     await sql(db, `update exports set started_at = now() - interval '72 h'`);
-    expect(await leases.sweep(times, rules)).toBe(1);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(1);
     expect((await runsOf(db, id)).map(({ status }) => status)).toEqual(['TIMEDOUT', 'TIMEDOUT']);
     expect(await statusOf(db, id)).toBe('TIMEDOUT');
     expect(await claim()).toBeUndefined();
@@ -183,14 +183,14 @@ describe('an attempt that exceeds its time limit', () => {
         [time],
       );
     await passes('4 h');
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     expect(await leases.startPartitionRun(lease)).toBe(true);
     await passes('3 h 59 min');
     // A repeated report changes nothing.
     expect(await leases.startPartitionRun(lease)).toBe(true);
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     await passes('1 min');
-    expect(await leases.sweep(times, rules)).toBe(1);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(1);
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
     expect(await leases.startPartitionRun(lease)).toBe(false);
   });
@@ -199,16 +199,16 @@ describe('an attempt that exceeds its time limit', () => {
     const id = await newExport(db, place);
     await claim();
     await sql(db, `update export_runs set claimed_at = now() - interval '4 h 5 min'`);
-    expect(await leases.sweep(times, rules)).toBe(1);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(1);
     expect((await runsOf(db, id))[0]).toMatchObject({ status: 'CREATED', retry_number: 1 });
   });
 
   it('does not include the time in the queue', async () => {
     const id = await newExport(db, place);
     await sql(db, `update exports set created_at = now() - interval '100 h'`);
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     expect(await claim()).toBeDefined();
-    expect(await leases.sweep(times, rules)).toBe(0);
+    expect(await leases.sweep({ ...times, ...rules })).toBe(0);
     expect(await statusOf(db, id)).toBe('RUNNING');
   });
 });
@@ -222,7 +222,7 @@ describe('an export partition run of a lost worker', () => {
     for (let time = 1; time <= 5; time++) {
       expect(await claim()).toMatchObject({ retry_number: 0 });
       await lose();
-      expect(await leases.sweep(times, rules)).toBe(1);
+      expect(await leases.sweep({ ...times, ...rules })).toBe(1);
       const [run] = await runsOf(db, id);
       expect(run).toMatchObject(
         time < 5 ? { retry_number: 0, reclaims: time, errors: {} } : { retry_number: 1, reclaims: 0 },
@@ -238,7 +238,7 @@ describe('an export partition run of a lost worker', () => {
       await leases.beginFile(lease, { ...file, key: `file ${time}`, target_cursor: String(time) });
       await leases.commitFile(lease, `file ${time}`);
       await lose();
-      await leases.sweep(times, rules);
+      await leases.sweep({ ...times, ...rules });
     }
     expect((await runsOf(db, id))[0]).toMatchObject({
       status: 'CREATED',
@@ -252,7 +252,7 @@ describe('an export partition run of a lost worker', () => {
     const id = await newExport(db, place);
     await claim();
     await lose();
-    const swept = await Promise.all(Array.from({ length: 4 }, () => leases.sweep(times, rules)));
+    const swept = await Promise.all(Array.from({ length: 4 }, () => leases.sweep({ ...times, ...rules })));
     expect(swept.toSorted((one, other) => one - other)).toEqual([0, 0, 0, 1]);
     expect((await eventsOf(db, id)).filter((type) => type === 'requeued')).toHaveLength(1);
   });
@@ -369,7 +369,11 @@ describe('limits of exports', () => {
     await exportStorage(db).cancel(place.tenant_id, first!);
     const [running] = await claimWithin(9, limits);
     expect(running?.export.id).toBe(second);
-    await leases.fail(running!.lease, { cause: 'destination', message: 'no' }, { retries: 20, delayMs: 0 });
+    await leases.fail(
+      running!.lease,
+      { cause: 'destination', message: 'no' },
+      { retries: 20, retryDelayMs: 0 },
+    );
     expect(exportsOf(await claimWithin(9, limits))).toEqual([third]);
   });
 
@@ -435,7 +439,8 @@ const finish = (status: 'COMPLETED' | 'destination' | 'error') => async (): Prom
   });
   for (const { lease } of claimed)
     if (status === 'COMPLETED') await leases.completePartitionRun(lease);
-    else await leases.fail(lease, { cause: status, message: 'AccessDenied' }, { retries: 0, delayMs: 0 });
+    else
+      await leases.fail(lease, { cause: status, message: 'AccessDenied' }, { retries: 0, retryDelayMs: 0 });
   for (const { lease } of (await leases.claimManifests(64, 60_000)).claimed)
     await leases.completeExport(lease, '{}');
 };

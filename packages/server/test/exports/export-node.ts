@@ -9,8 +9,7 @@ import { EgressGuard } from '../../src/net/guard.ts';
 import { NotificationBus } from '../../src/jobs/notification-bus.ts';
 import { CredentialVault } from '../../src/exports/destinations/credential-vault.ts';
 import { DestinationService } from '../../src/exports/destinations/destination-service.ts';
-import type { ExportWorker } from '../../src/exports/worker/export-worker.ts';
-import { startExports } from '../../src/exports/worker/start-exports.ts';
+import { ExportWorker } from '../../src/exports/worker/export-worker.ts';
 import { LazySealer } from '../../src/auth/sealed-users/lazy-sealer.ts';
 import { ReplicaTally } from '../../src/storage/replica/fallback.ts';
 import { createStorage, type Storage } from '../../src/storage/storage.ts';
@@ -64,7 +63,7 @@ export const startExportNode = async (
   });
   const replicaTally = new ReplicaTally();
   const notifications = new NotificationBus();
-  const worker = startExports({
+  const worker = new ExportWorker({
     leases: storage.exportLeases,
     targetOf: (tenant_id, id) => destinations.target(tenant_id, id),
     replicaTally,

@@ -9,7 +9,7 @@ import { fixture } from '../fixture.ts';
 
 const db = fixture(() => testDatabase());
 
-const rules = { retries: 0, delayMs: 0 };
+const rules = { retries: 0, retryDelayMs: 0 };
 const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };
 
 it.each(['fails for good', 'is released for the fifth time'])(

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]());
 
 const limits = { runsPerExport: 2, exportsPerWorkspace: 2 };
-const retry = { retries: 1, delayMs: 3_600_000 };
+const retry = { retries: 1, retryDelayMs: 3_600_000 };
 const times = { timeoutMs: 72 * 3_600_000, runTimeoutMs: 4 * 3_600_000 };
 const reclaimsMax = 5;
 /** States that the random sequences have reached. */
@@ -289,7 +289,7 @@ const release = (pick: number): Command =>
   });
 
 const sweepAll = async (model: Model): Promise<void> => {
-  await leases.sweep(times, retry);
+  await leases.sweep({ ...times, ...retry });
   for (const of of model.exports.values())
     if (of.status === 'RUNNING' && of.isOverdue) endExport(of, 'TIMEDOUT');
   for (const of of model.exports.values()) {

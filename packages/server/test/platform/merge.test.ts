@@ -246,7 +246,7 @@ describe('exports', () => {
     await sql(db, 'delete from exports');
     place = await newPlace(db);
   });
-  const retry = { retries: 0, delayMs: 0 };
+  const retry = { retries: 0, retryDelayMs: 0 };
   const limits = { runsPerExport: 10, exportsPerWorkspace: 10 };
 
   /** From now on every update of this export fails. */
@@ -277,7 +277,7 @@ describe('exports', () => {
       );
     await breakExport(ids[0] ?? '');
     const times = { timeoutMs: 3_600_000, runTimeoutMs: 3_600_000 };
-    await expect(leases.sweep(times, retry)).rejects.toThrow(/^1 of 3 .*could not be updated$/);
+    await expect(leases.sweep({ ...times, ...retry })).rejects.toThrow(/^1 of 3 .*could not be updated$/);
     const rows = await sql<{ id: string; status: string }>(db, 'select id, status from exports');
     expect(new Map(rows.map(({ id, status }) => [id, status]))).toEqual(
       new Map(ids.map((id, at) => [id, at === 0 ? 'RUNNING' : 'TIMEDOUT'])),

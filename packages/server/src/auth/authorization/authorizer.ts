@@ -1,9 +1,9 @@
 // Authorization. Every operation is authorized before it uses storage, with its payload. The result is the payload with the changes of the
 // auth handler, and the filter for the SQL statement.
-import { authEvents, type AuthEvent, type AuthValue, type RoutePermission } from '@svc/contract';
+import { type AuthEvent, authEvents, type AuthValue, type RoutePermission } from '@svc/contract';
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
-import type { Caller, User } from '../principal/caller.ts';
+import type { Caller, KeyGrant, User } from '../principal/caller.ts';
 import { checked } from '../handlers/changed-request.ts';
 import { AccessFilter, AccessFilterError } from './access-filter.ts';
 import { AuthHandlerError, callHandler } from '../handlers/handler-call.ts';
@@ -199,3 +199,25 @@ const withOwner = <V extends object>(event: AuthEvent, value: V, { identity }: U
   if (!event.endsWith(':update')) return { ...value, metadata: { ...metadata, [ownerKey]: identity } };
   return metadataOf(value) === undefined ? value : { ...value, metadata };
 };
+
+const otherApi = (): Error =>
+  new Error('A key of the platform API cannot authorize events of the deployment API');
+
+export const keyAuthorizer = ({ role, permissions }: KeyGrant): Authorizer => ({
+  user: undefined,
+  authorize() {
+    throw otherApi();
+  },
+  authorizeAssistant() {
+    throw otherApi();
+  },
+  authorizeRoute(access) {
+    if (!('permission' in access)) throw otherApi();
+    if (permissions.includes(access.permission)) return;
+    throw new Problem(
+      'forbidden',
+      `A key with the role ${role} does not have the permission ${access.permission}.`,
+    );
+  },
+  hasAuthorized: (access) => 'permission' in access,
+});

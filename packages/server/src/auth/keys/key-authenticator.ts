@@ -1,9 +1,9 @@
 // Authenticates requests to the platform API: finds the key and its workspace. Keys are cached for a short time. Every node is
 // notified of a revocation; if the notification is lost, the cache entry expires.
-import type { Permission } from '@svc/contract';
+import type { KeyRole, Permission } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import type { Authenticate, Caller, KeyGrant } from '../principal/caller.ts';
-import type { ApiKeyStorage, KeyRole, LiveKey } from '../../storage/auth/api-keys.ts';
+import type { ApiKeyStorage, LiveKey } from '../../storage/auth/api-keys.ts';
 import { hashKey, isMistyped } from './key-text.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 

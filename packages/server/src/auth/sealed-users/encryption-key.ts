@@ -74,14 +74,12 @@ export const assertSameKey = async (
 ): Promise<void> => {
   const known = await keys.register(keyId);
   if (known === keyId) return;
-  throw new ConfigError([
-    {
-      where: 'SVC_ENCRYPTION_KEY',
-      problem: `the secrets in this database are encrypted with key ${known}, but this server has key ${keyId}`,
-      remedy:
-        storage.databaseUri === undefined
-          ? `Set it back, or restore ${keyFileIn(storage.dataDir)}.`
-          : 'Set it to the key of the servers that share the database.',
-    },
-  ]);
+  throw new ConfigError({
+    where: 'SVC_ENCRYPTION_KEY',
+    problem: `the secrets in this database are encrypted with key ${known}, but this server has key ${keyId}`,
+    remedy:
+      storage.databaseUri === undefined
+        ? `Set it back, or restore ${keyFileIn(storage.dataDir)}.`
+        : 'Set it to the key of the servers that share the database.',
+  });
 };

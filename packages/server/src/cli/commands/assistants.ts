@@ -1,4 +1,5 @@
 // svc assistants prune: lists or deletes the default assistants of graphs that no server executes.
+import { printable } from '../server-address.ts';
 import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
@@ -40,13 +41,8 @@ const outcomes = {
 };
 
 const noWorkers = (): ConfigError =>
-  new ConfigError([
-    {
-      where: '--graph',
-      problem: 'is missing: no server is running, so no graph counts as executed',
-      remedy: 'Start the servers first, or name the graphs whose default assistants are to be deleted.',
-    },
-  ]);
-
-/** Replaces control characters, which could move the cursor of a terminal. */
-const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?');
+  new ConfigError({
+    where: '--graph',
+    problem: 'is missing: no server is running, so no graph counts as executed',
+    remedy: 'Start the servers first, or name the graphs whose default assistants are to be deleted.',
+  });

@@ -48,7 +48,7 @@ const print = ({ url, counts, passed, results }: ConformanceReport): void => {
 };
 
 const mistake = (flag: string, value: unknown, remedy: string): UsageError =>
-  new UsageError([{ where: `flag ${flag}`, value: JSON.stringify(value), problem: 'is invalid', remedy }]);
+  new UsageError({ where: `flag ${flag}`, value: JSON.stringify(value), problem: 'is invalid', remedy });
 
 const assertAddress = (url: string): void => {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return;

@@ -4,14 +4,11 @@ import { text as readAll } from 'node:stream/consumers';
 import type { Destination, NewCredentials, NewDestination, PlatformClient, Probe } from '@svc/sdk';
 import { processEnvironment } from '../../config/environment.ts';
 import { exitCodes } from '../output/exit-code.ts';
-import type { FlagValues } from '../flags.ts';
+import { type FlagValues, textOf } from '../flags.ts';
 import { connect, isId } from '../platform-api.ts';
 import { mistake, printable } from '../server-address.ts';
 import { isPrefix, pickByPrefix } from '../output/short-id.ts';
 import { printTable } from '../output/table.ts';
-
-const textOf = (values: FlagValues, name: string): string | undefined =>
-  typeof values[name] === 'string' ? values[name] : undefined;
 
 /** Resolves a name, an id, or four or more of the first characters of an id. A name is preferred to the start of an id. */
 export const destinationId = async (client: PlatformClient, named: string): Promise<string> => {

@@ -1,17 +1,16 @@
-import { relative } from 'node:path';
-import { loadConfig } from '../../config/config.ts';
-import type { Config, ConfigSources } from '../../config/config.ts';
+import { dirname, relative } from 'node:path';
+import { type Config, type ConfigSources, loadConfig } from '../../config/config.ts';
 import { ConfigError } from '../../config/project/mistake.ts';
 import type { RunningServer } from '../../app/server.ts';
 import { releaseMemoryWhenIdle } from '../../app/idle-memory.ts';
-import { createLogger } from '../../telemetry/logger.ts';
-import type { Logger } from '../../telemetry/logger.ts';
+import { createLogger, type Logger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { explain } from '../output/explain.ts';
-import { RetiredServers } from '../retired-servers.ts';
 import { isStop, serveToExit, startOrStop } from '../serving.ts';
-import { exitOnUncaught, type StopSignals, stopSignals } from '../stop-signal.ts';
-import { openWatcher, type Watcher } from '../watcher.ts';
+import { exitOnUncaught, stopSignals, type StopSignals } from '../stop-signal.ts';
+import { settledWithin } from '../../backoff.ts';
+import { existsSync } from 'node:fs';
+import { type FSWatcher, watch } from 'chokidar';
 
 /** Serves, and restarts after every change. After a change that breaks the configuration, the old server continues. */
 export async function dev(given: ConfigSources): Promise<void> {
@@ -90,3 +89,110 @@ function filesOf({ project }: Config): string[] {
 /** The files whose creation would correct a mistake. */
 const missingFiles = ({ mistakes }: ConfigError): string[] =>
   mistakes.flatMap(({ missingFile }) => (missingFile === undefined ? [] : [missingFile]));
+
+// Servers that `svc dev` has replaced and that still have open responses.
+
+export class RetiredServers implements AsyncDisposable {
+  readonly #stopping: AbortSignal;
+  readonly #logger: Logger;
+  readonly #closing = new Set<Promise<void>>();
+
+  /** Closes all servers when `stopping` is aborted. */
+  constructor(stopping: AbortSignal, logger: Logger) {
+    this.#stopping = stopping;
+    this.#logger = logger;
+  }
+
+  /**
+   * Resolves when the server has handed its runs over, or is closed. The server is closed when its responses have ended, and after
+   * `graceMs` at the latest.
+   */
+  async add(server: RunningServer, graceMs: number): Promise<void> {
+    const handedOver = server.handOver();
+    const closing = this.#close(server, handedOver, graceMs).catch((err: unknown) =>
+      this.#logger.error({ err }, 'a replaced server could not be closed'),
+    );
+    this.#closing.add(closing);
+    void closing.then(() => this.#closing.delete(closing));
+    await Promise.race([handedOver, closing]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#closing);
+  }
+
+  async #close(
+    server: RunningServer,
+    handedOver: ReturnType<RunningServer['handOver']>,
+    graceMs: number,
+  ): Promise<void> {
+    await using _closed = server;
+    const responsesEnded = handedOver.then((rest) => rest.responsesEnded);
+    await settledWithin(responsesEnded, graceMs, this.#stopping);
+  }
+}
+
+// Reports changes of files to `svc dev`, in batches: an editor that saves three files causes one restart.
+
+const debounceMs = 100;
+
+export interface Watcher extends AsyncDisposable {
+  /** Watches these files too, also those that do not exist yet. Resolves when their changes are noticed. */
+  add(files: Iterable<string>): Promise<void>;
+  /** Resolves with the next batch of changed files. Batches wait for their reader. */
+  next(): Promise<string[]>;
+}
+
+export function openWatcher(): Watcher {
+  const watched = new Set<string>();
+  const watchers: FSWatcher[] = [];
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let wake: (() => void) | undefined;
+
+  const onChange = (path: string): void => {
+    changed.add(path);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = undefined;
+      wake?.();
+    }, debounceMs);
+  };
+
+  return {
+    async add(files) {
+      const added = [...files].filter((file) => !watched.has(file));
+      if (added.length === 0) return;
+      for (const file of added) watched.add(file);
+      // The creation of a file is seen by a watcher of its folder.
+      const missing = added.filter((file) => !existsSync(file));
+      const paths = new Set(added.map((file) => (missing.includes(file) ? dirname(file) : file)));
+      const ignored = (path: string): boolean => !watched.has(path) && !paths.has(path);
+      // One watcher for each call, because chokidar emits "ready" once.
+      const watcher = watch([...paths], { ignoreInitial: true, depth: 0, ignored });
+      watchers.push(watcher);
+      watcher.on('all', (_event, path) => {
+        if (watched.has(path)) onChange(path);
+      });
+      await new Promise<void>((resolve) => {
+        watcher.once('ready', resolve);
+      });
+      // Created before the watcher was ready.
+      for (const file of missing) if (existsSync(file)) onChange(file);
+    },
+    async next() {
+      while (changed.size === 0 || timer !== undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const batch = [...changed];
+      changed.clear();
+      return batch;
+    },
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      await Promise.all(watchers.map((watcher) => watcher.close()));
+    },
+  };
+}

@@ -2,6 +2,7 @@
 import type { ConfigSources } from '../../config/config.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { examine } from '../doctor/installation.ts';
+import { printable } from '../server-address.ts';
 import { exitCodes } from '../output/exit-code.ts';
 import { plural } from '../output/quantities.ts';
 
@@ -32,7 +33,7 @@ const width = 9;
 /** Values may come from users, so control characters, which could move the cursor of a terminal, are replaced. */
 const textOf = ({ status, check, message, remedy }: Finding): string =>
   [`${status.padEnd(width)}${check}: ${message}`, ...(remedy === undefined ? [] : [remedy])]
-    .map((line) => line.replaceAll(/\p{C}/gu, '?'))
+    .map(printable)
     .join(`\n${' '.repeat(width)}`);
 
 /** One line for each reason, because one reason mostly concerns several checks. */

@@ -1,10 +1,10 @@
 // The commands svc exports and svc destinations, and their help.
 import { type Command, Option } from 'commander';
 import { exitCodeHelp } from '../output/exit-code.ts';
-import { addFlags } from '../flags.ts';
-import type { FlagValues } from '../flags.ts';
+import { addFlags, type FlagValues } from '../flags.ts';
 
-const examples = (...lines: string[]): string =>
+/** The examples of a command, for its help. */
+export const examples = (...lines: string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`;
 
 /** Adds the options that select the server. */

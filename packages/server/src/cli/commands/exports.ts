@@ -1,7 +1,7 @@
 // svc exports: uses the platform API of a running server.
 import type { BulkExport, ExportEvent, ExportRun, NewExport, PlatformClient } from '@svc/sdk';
 import { destinationId, folderDestination } from './destinations.ts';
-import type { FlagValues } from '../flags.ts';
+import { type FlagValues, textOf } from '../flags.ts';
 import { connect, isId } from '../platform-api.ts';
 import { mistake, printable } from '../server-address.ts';
 import { bytes, count, plural } from '../output/quantities.ts';
@@ -11,9 +11,6 @@ import { watchExports } from './watch-exports.ts';
 
 /** Limit of the API. */
 const eventPageMax = 1_000;
-
-const textOf = (values: FlagValues, name: string): string | undefined =>
-  typeof values[name] === 'string' ? values[name] : undefined;
 
 export async function createExport(values: FlagValues): Promise<void> {
   const body = await toBody(values);

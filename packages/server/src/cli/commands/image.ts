@@ -2,18 +2,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { copyFile, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
-import type { FlagValues } from '../flags.ts';
+import { type FlagValues, textOf } from '../flags.ts';
 import { dockerfileOf, dockerignore, leftOut, mark } from '../image/dockerfile.ts';
 import { type ImageProject, readImageProject } from '../image/image-project.ts';
 import { isInside, withTargets } from '../image/local-packages.ts';
 import type { NodePackages } from '../image/node-packages.ts';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { ConfigError, configError } from '../../config/project/mistake.ts';
 
-const projectOf = ({ config }: FlagValues): ImageProject =>
-  readImageProject(process.cwd(), typeof config === 'string' ? config : undefined);
-
-const baseImageOf = ({ baseImage }: FlagValues): string | undefined =>
-  typeof baseImage === 'string' ? baseImage : undefined;
+const projectOf = (values: FlagValues): ImageProject =>
+  readImageProject(process.cwd(), textOf(values, 'config'));
 
 /** Prints the Dockerfile, or the .dockerignore. */
 export function printDockerfile(values: FlagValues): void {
@@ -21,14 +18,12 @@ export function printDockerfile(values: FlagValues): void {
   const project = projectOf(values);
   const outside = (project.node?.tarballs ?? []).filter(({ file }) => !isInside(project.root, file));
   if (outside.length > 0)
-    throw new ConfigError([
-      {
-        where: join(project.root, 'package.json'),
-        problem: `depends on tarballs that an image build does not see: ${outside.map(({ file }) => file).join(', ')}`,
-        remedy: 'Use svc build, which copies them, or move them into the project.',
-      },
-    ]);
-  process.stdout.write(dockerfileOf(project, baseImageOf(values)));
+    throw new ConfigError({
+      where: join(project.root, 'package.json'),
+      problem: `depends on tarballs that an image build does not see: ${outside.map(({ file }) => file).join(', ')}`,
+      remedy: 'Use svc build, which copies them, or move them into the project.',
+    });
+  process.stdout.write(dockerfileOf(project, textOf(values, 'baseImage')));
   warn(project, project.root);
 }
 
@@ -38,7 +33,7 @@ export async function buildContext(values: FlagValues): Promise<void> {
   const { output } = values;
   const folder =
     typeof output === 'string' ? resolve(output) : join(project.root, project.folder, '.svc', 'image');
-  await writeContext(project, folder, baseImageOf(values));
+  await writeContext(project, folder, textOf(values, 'baseImage'));
   const near = relative('.', folder);
   const shown = near === '' ? '.' : near.startsWith('..') || isAbsolute(near) ? folder : near;
   const quoted = /\s/.test(shown) ? JSON.stringify(shown) : shown;
@@ -77,7 +72,7 @@ export async function writeContext(
 ): Promise<void> {
   const { root, node } = project;
   if (isInside(output, root))
-    throw refused(output, 'contains the project', 'Choose another folder with --output.');
+    throw configError(output, 'contains the project', 'Choose another folder with --output.');
   await empty(output);
   await copyTree(root, output, output);
   if (node !== undefined) await copyTarballs(node, output);
@@ -102,7 +97,7 @@ async function empty(folder: string): Promise<void> {
   const dockerfile = join(folder, 'Dockerfile');
   const isContext = existsSync(dockerfile) && (await readFile(dockerfile, 'utf8')).startsWith(mark);
   if (names.length > 0 && !isContext)
-    throw refused(
+    throw configError(
       folder,
       'is not empty, and svc build did not write it',
       'Choose another folder with --output.',
@@ -122,6 +117,3 @@ async function copyTree(source: string, target: string, except: string): Promise
     else if (entry.isFile()) await copyFile(from, to);
   }
 }
-
-const refused = (where: string, problem: string, remedy: string): ConfigError =>
-  new ConfigError([{ where, problem, remedy }]);

@@ -80,9 +80,12 @@ export async function revokeKey(sources: ConfigSources, named: string): Promise<
 
 function mistake(where: string, value: unknown, remedy: string): UsageError {
   const problem = value === undefined ? 'is missing' : 'is not right';
-  return new UsageError([
-    { where, problem, remedy, ...(value === undefined ? {} : { value: JSON.stringify(value) }) },
-  ]);
+  return new UsageError({
+    where,
+    problem,
+    remedy,
+    ...(value === undefined ? {} : { value: JSON.stringify(value) }),
+  });
 }
 
 /** Replaces control characters, which could move the cursor of a terminal. */

@@ -6,7 +6,7 @@ import type { SvcJson } from '../../config/project/svc-json.ts';
 import type { MigrationOptions } from '../../migration/migration.ts';
 import type { LeftOut, MigrationReport } from '../../migration/migration-report.ts';
 import type { Database, DatabaseOptions } from '../../storage/postgres/database.ts';
-import { interruptible } from '../interrupt.ts';
+import { interruptible } from '../stop-signal.ts';
 import { exitCodes, UsageError } from '../output/exit-code.ts';
 import { printable } from '../server-address.ts';
 import { ProgressLine } from '../output/progress-line.ts';
@@ -110,14 +110,12 @@ const withDatabaseIfAny = async (
 };
 
 const noProject = (cwd: string): UsageError =>
-  new UsageError([
-    {
-      where: cwd,
-      problem: 'there is no svc.json and no langgraph.json here, so no graph is known',
-      remedy:
-        'Name the config file with --config. With --any-graph, threads are imported without the names of their next nodes.',
-    },
-  ]);
+  new UsageError({
+    where: cwd,
+    problem: 'there is no svc.json and no langgraph.json here, so no graph is known',
+    remedy:
+      'Name the config file with --config. With --any-graph, threads are imported without the names of their next nodes.',
+  });
 
 // The report of an import.
 

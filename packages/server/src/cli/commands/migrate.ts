@@ -1,5 +1,4 @@
-import { loadSettings } from '../../config/config.ts';
-import type { ConfigSources } from '../../config/config.ts';
+import { type ConfigSources, loadSettings } from '../../config/config.ts';
 
 export interface MigrateOptions {
   /** Print the migrations that would be applied, and change nothing. */

@@ -1,6 +1,5 @@
-import { loadSettings } from '../../config/config.ts';
-import type { ConfigSources } from '../../config/config.ts';
-import { shownSettings } from '../../config/settings/shown-settings.ts';
+import { type ConfigSources, loadSettings } from '../../config/config.ts';
+import { shownSettings } from '../../config/settings/settings.ts';
 
 /** Prints the value and the origin of every setting, and the receivers of telemetry; secrets are redacted. */
 export function showConfig(sources: ConfigSources, json: boolean): void {

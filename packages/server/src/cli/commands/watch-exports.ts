@@ -1,7 +1,6 @@
 // Shows the progress of exports until they end.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BulkExport, PlatformClient } from '@svc/sdk';
-import { ExportError } from '@svc/sdk';
+import { type BulkExport, ExportError, type PlatformClient } from '@svc/sdk';
 import { exitCodes } from '../output/exit-code.ts';
 import { liveLines, type Look, plainLine, Screen } from '../output/progress-view.ts';
 import { printable } from '../server-address.ts';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { printable } from '../server-address.ts';
 import { loadStored } from '../stored.ts';
 import type { ConfigSources } from '../../config/config.ts';
 
@@ -15,5 +16,5 @@ export async function listWorkspaces(sources: ConfigSources): Promise<void> {
   const { withDatabase } = await import('../../app/stored-data.ts');
   const workspaces = await withDatabase(settings, (storage) => storage.workspaces.list(null));
   for (const { id, display_name, created_at } of workspaces)
-    console.log(`${id}  ${created_at}  ${display_name.replaceAll(/\p{C}/gu, '?')}`);
+    console.log(`${id}  ${created_at}  ${printable(display_name)}`);
 }

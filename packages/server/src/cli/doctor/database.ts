@@ -13,9 +13,8 @@ import type {
   DatabaseRights,
   InstallationStorage,
 } from '../../storage/postgres/installation.ts';
-import { readSchemaState, type SchemaState } from '../../storage/schema/migrate.ts';
+import { readSchemaState, SchemaConflict, type SchemaState } from '../../storage/schema/migrate.ts';
 import { hasRestoreTable, restoreTableProblem } from '../../storage/schema/restore-table.ts';
-import { SchemaConflict } from '../../storage/schema/schema-conflict.ts';
 import { databaseRemedy } from '../output/database-remedy.ts';
 import { duration } from '../output/quantities.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';

@@ -1,4 +1,5 @@
 // The result of one check of an installation.
+import { within } from '../../backoff.ts';
 
 /** `skipped`: the check could not run, for the reason in the message. */
 export type Status = 'ok' | 'warning' | 'problem' | 'skipped';
@@ -34,16 +35,8 @@ const notThere = new Set<unknown>(['42P01', '42703', '42883']);
 const forbidden = '42501';
 
 export const runCheck = async ({ name, limitMs, run }: Check): Promise<Finding[]> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeOut = new Promise<Outcome>((resolve) => {
-    timer = setTimeout(() => resolve(unfinished(limitMs)), limitMs);
-  });
-  try {
-    const outcomes = await Promise.race([(async () => run())().catch(failed), timeOut]);
-    return [outcomes].flat().map((outcome) => ({ check: name, ...outcome }));
-  } finally {
-    clearTimeout(timer);
-  }
+  const outcomes = await within((async () => run())().catch(failed), limitMs, () => unfinished(limitMs));
+  return [outcomes].flat().map((outcome) => ({ check: name, ...outcome }));
 };
 
 const unfinished = (limitMs: number): Outcome => ({

@@ -37,13 +37,19 @@ import {
   unreachableOutcome,
 } from './database.ts';
 import { collectorOutcome, sentSignals } from './collector.ts';
-import { pythonOutcomes } from './python.ts';
 import { checkDataFiles, checkDataFolder, checkDiskSpace, embeddedOutcome } from './data-folder.ts';
 import { assertBindable } from '../../http/server/listen.ts';
 import { announcedIn } from '../../http/server/address-file.ts';
 import { findSealer, keyFileIn } from '../../auth/sealed-users/encryption-key.ts';
 import type { Settings } from '../../config/settings/settings.ts';
 import type { EncryptionKeyStorage } from '../../storage/auth/encryption-keys.ts';
+import { basename } from 'node:path';
+import {
+  findInterpreter,
+  interpreterText,
+  interpreterWarnings,
+  type PythonProject,
+} from '../../config/project/python-interpreter.ts';
 
 const localMs = 5_000;
 const filesMs = 30_000;
@@ -305,4 +311,25 @@ const checkEncryptionKey = async (
     `The secrets in the database are encrypted with key ${known}, and this installation has ${sealer === undefined ? 'no key' : `key ${sealer.keyId}`}.`,
     `Set SVC_ENCRYPTION_KEY to the key of the other servers, or restore encryption.key in ${storage.dataDir}.`,
   );
+};
+
+// The Python interpreter of a project can execute its files.
+
+export const pythonOutcomes = async (
+  project: PythonProject,
+  env: Readonly<Record<string, string>>,
+): Promise<Outcome[]> => {
+  try {
+    const interpreter = await findInterpreter(project, env);
+    const advice = 'Create the environment with the Python that the project names.';
+    return [
+      ok(`${interpreterText(interpreter)}.`),
+      ...interpreterWarnings(project, interpreter).map((text) => warning(`${text}.`, advice)),
+    ];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.mistakes.map(({ problem: wrong, remedy }) =>
+      problem(`${basename(project.file)}: ${wrong}.`, remedy),
+    );
+  }
 };

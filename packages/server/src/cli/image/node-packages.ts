@@ -2,44 +2,37 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packageFile } from '../../config/package-files.ts';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { configError } from '../../config/project/mistake.ts';
 import type { SvcJson } from '../../config/project/svc-json.ts';
-import { inImage, isInside, linkedFolders, type LocalTarball, tarballsIn } from './local-packages.ts';
-
-export interface NodePackages {
-  /** The folder of the lock file, absolute. */
-  readonly root: string;
-  readonly manager: PackageManager;
-  readonly tarballs: readonly LocalTarball[];
-  /** The lock file also describes packages in folders of the project. */
-  readonly hasLinks: boolean;
-  /** In `root`. */
-  readonly svcProgram: string;
-  readonly nodeVersion: string;
-}
+import { inImage, isInside, linkedFolders, tarballsIn } from './local-packages.ts';
 
 /** Throws a `ConfigError` without a lock file, or when the server is not among the dependencies. */
-export function findNodePackages({ dir, raw }: SvcJson): NodePackages {
+export function findNodePackages({ dir, raw }: SvcJson) {
   const { root, lockFile } = findLock(dir);
   const manifest = readManifest(root);
   const lockText = readFileSync(join(root, lockFile), 'utf8');
   const links = [root, dir].flatMap((at) => linkedFolders(readManifest(at), at));
   const outside = links.filter((link) => !isInside(root, link));
   if (outside.length > 0)
-    throw mistake(
+    throw configError(
       join(root, 'package.json'),
       `depends on folders that an image build does not see: ${outside.join(', ')}`,
       'Move them into the project, or depend on a tarball of them (npm pack).',
     );
   return {
+    /** The folder of the lock file, absolute. */
     root,
     manager: packageManagerOf(lockFile, { text: lockText, field: manifest['packageManager'] }),
     tarballs: tarballsIn([JSON.stringify(manifest), lockText], root),
+    /** The lock file also describes packages in folders of the project. */
     hasLinks: links.length > 0 || hasWorkspaces(root),
+    /** In `root`. */
     svcProgram: inImage(root, findProgram(root, dir)),
     nodeVersion: String(raw.node_version ?? 24),
   };
 }
+
+export type NodePackages = ReturnType<typeof findNodePackages>;
 
 /** Whether a package.json of the folder, or of one above, names the server. */
 export function dependsOnServer(dir: string): boolean {
@@ -58,7 +51,7 @@ function findLock(dir: string): { root: string; lockFile: (typeof lockFiles)[num
     if (lockFile !== undefined && (isNearest || hasWorkspaces(root))) return { root, lockFile };
     if (existsSync(join(root, 'package.json'))) isNearest = false;
     if (dirname(root) === root)
-      throw mistake(
+      throw configError(
         dir,
         `there is no lock file (${lockFiles.join(', ')}) here or in the root of its workspaces`,
         'An image installs the versions of a lock file: run npm install, pnpm install or yarn install.',
@@ -77,7 +70,7 @@ function findProgram(root: string, dir: string): string {
     if (existsSync(join(at, program))) return join(at, program);
   const owner = [dir, root].find((at) => Object.hasOwn(dependenciesOf(at), name));
   if (owner !== undefined) return join(owner, program);
-  throw mistake(
+  throw configError(
     join(dir, 'package.json'),
     `does not depend on ${name}, so the image would have no server`,
     `Add it to "dependencies": npm install ${name}`,
@@ -92,9 +85,6 @@ function readManifest(folder: string): Record<string, unknown> {
   const file = join(folder, 'package.json');
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {};
 }
-
-const mistake = (where: string, problem: string, remedy: string): ConfigError =>
-  new ConfigError([{ where, problem, remedy }]);
 
 // What package managers need in an image: which files, and which command installs the packages of a lock file.
 

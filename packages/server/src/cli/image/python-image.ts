@@ -42,14 +42,12 @@ function readVersion({ file, python }: SvcJson): string | undefined {
   if (version === undefined) return undefined;
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (/^\d+(?:\.\d+){1,2}$/.test(version) && major === 3 && minor >= 11) return version;
-  throw new ConfigError([
-    {
-      where: `${basename(file)}: python_version`,
-      value: JSON.stringify(version),
-      problem: 'is not a version that svc executes',
-      remedy: 'Name 3.11 or a newer one.',
-    },
-  ]);
+  throw new ConfigError({
+    where: `${basename(file)}: python_version`,
+    value: JSON.stringify(version),
+    problem: 'is not a version that svc executes',
+    remedy: 'Name 3.11 or a newer one.',
+  });
 }
 
 /** The version in `.python-version`, which may also name other interpreters than CPython. */

@@ -1,7 +1,7 @@
 // How an image installs the packages of a Python project: by the lock file of uv or poetry, else by pip.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigError } from '../../config/project/mistake.ts';
+import { configError } from '../../config/project/mistake.ts';
 import { isLocal } from '../../config/project/python-modules.ts';
 import type { SvcJson } from '../../config/project/svc-json.ts';
 import { inImage, isInside } from './local-packages.ts';
@@ -44,21 +44,18 @@ export function findPythonPackages({ dir, raw }: SvcJson): PythonPackages {
   return poetryRoot === undefined ? pipPackages(dir, raw) : poetryPackages(poetryRoot);
 }
 
-const mistake = (where: string, problem: string, remedy: string): ConfigError =>
-  new ConfigError([{ where, problem, remedy }]);
-
 /** `source` of the config file names a project of uv. */
 function readSource(source: unknown, dir: string): { root: string; package?: string } | undefined {
   if (source === undefined) return undefined;
   const { kind, root = '.', package: name } = source as Record<string, unknown>;
   const where = `${dir}: source`;
   if (kind !== 'uv' || typeof root !== 'string')
-    throw mistake(where, 'is not that of a uv project', 'Write {"kind": "uv", "root": "."}.');
+    throw configError(where, 'is not that of a uv project', 'Write {"kind": "uv", "root": "."}.');
   const folder = resolve(dir, root);
   if (!existsSync(join(folder, 'uv.lock')))
-    throw mistake(where, `there is no uv.lock in ${folder}`, 'Run uv lock there, or correct "root".');
+    throw configError(where, `there is no uv.lock in ${folder}`, 'Run uv lock there, or correct "root".');
   if (!isInside(folder, dir))
-    throw mistake(where, `${folder} does not contain the config file`, 'Correct "root".');
+    throw configError(where, `${folder} does not contain the config file`, 'Correct "root".');
   return { root: folder, ...(typeof name === 'string' ? { package: name } : {}) };
 }
 
@@ -128,7 +125,7 @@ function pipPackages(dir: string, raw: PipSections): PythonPackages {
     ...dependencies.filter((one) => !isLocal(one)).map(quoted),
   ];
   if (words.length === 0)
-    throw mistake(
+    throw configError(
       dir,
       'there is no list of Python packages: uv.lock, poetry.lock, requirements.txt or pyproject.toml',
       'An image installs the packages of such a list: run pip freeze > requirements.txt, or uv init and uv add.',
@@ -158,7 +155,7 @@ const projectFiles = ['pyproject.toml', 'setup.py', 'setup.cfg'];
 /** What installs the packages of a folder, relative to `dir`; undefined when nothing in it names packages. */
 function requirementsOf(folder: string, dir: string): { option: '-r' | '-e'; path: string } | undefined {
   if (!isInside(dir, folder))
-    throw mistake(
+    throw configError(
       `${dir}: dependencies`,
       `${folder} is not in the folder of the config file, which an image build sees`,
       'Move it there, or use a workspace of uv with "source".',
@@ -180,7 +177,7 @@ function readPipConfig(named: unknown, dir: string): string | undefined {
   if (typeof named !== 'string') return undefined;
   const file = resolve(dir, named);
   if (existsSync(file) && isInside(dir, file)) return inImage(dir, file);
-  throw mistake(
+  throw configError(
     `${dir}: pip_config_file`,
     `there is no file ${named} in the folder of the config file`,
     'Correct the path, or remove it.',

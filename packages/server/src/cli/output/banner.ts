@@ -1,6 +1,5 @@
 import type { Config } from '../../config/config.ts';
-import { exposureOf, servesConsole } from '../../config/settings/exposure.ts';
-import type { AccessMode } from '../../config/settings/exposure.ts';
+import { type AccessMode, exposureOf, servesConsole } from '../../config/settings/exposure.ts';
 import { withoutPassword } from '../../config/settings/secret.ts';
 import { packageVersion } from '../../config/package-files.ts';
 

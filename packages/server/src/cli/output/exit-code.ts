@@ -1,6 +1,6 @@
 // Exit codes of the commands. The help and docs/exports.md have the table.
 import { CommanderError } from 'commander';
-import { ConfigError, type Mistake } from '../../config/project/mistake.ts';
+import { ConfigError } from '../../config/project/mistake.ts';
 
 export const exitCodes = {
   done: 0,
@@ -34,10 +34,7 @@ export const exitCodeOfSignal = (signal: 'SIGINT' | 'SIGTERM'): number =>
 
 /** Mistakes in the command line. */
 export class UsageError extends ConfigError {
-  constructor(mistakes: readonly Mistake[]) {
-    super(mistakes);
-    this.name = 'UsageError';
-  }
+  override readonly name = 'UsageError';
 }
 
 export class ServerUnreachable extends Error {

@@ -12,14 +12,17 @@ export interface Mistake {
 
 /** All mistakes of a configuration. */
 export class ConfigError extends Error {
+  override readonly name: string = 'ConfigError';
   readonly mistakes: readonly Mistake[];
 
-  constructor(mistakes: readonly Mistake[]) {
+  constructor(...mistakes: Mistake[]) {
     super(mistakes.map(formatMistake).join('\n'));
-    this.name = 'ConfigError';
     this.mistakes = mistakes;
   }
 }
+
+export const configError = (where: string, problem: string, remedy: string): ConfigError =>
+  new ConfigError({ where, problem, remedy });
 
 export function formatMistake({ where, value, problem, remedy }: Mistake): string {
   const subject = value === undefined ? where : `${where} = ${value}`;

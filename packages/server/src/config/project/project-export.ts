@@ -52,4 +52,4 @@ export const importExport = async (source: ProjectModule, modules?: LoadedModule
 };
 
 export const exportError = ({ where }: ProjectModule, problem: string, remedy: string): ConfigError =>
-  new ConfigError([{ where, problem, remedy }]);
+  new ConfigError({ where, problem, remedy });

@@ -5,69 +5,25 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
 import { readAuth } from './auth.ts';
-import type { AuthConfig } from './auth.ts';
 import { readCustomApp } from './custom-app.ts';
-import type { CustomAppConfig } from './custom-app.ts';
 import { readCors } from '../settings/cors.ts';
-import type { CorsRules } from '../settings/cors.ts';
-import { readGraphDefaults, type GraphDefaults } from './graph-defaults.ts';
-import { type GraphSource, readGraphs } from './graphs.ts';
+import { readGraphDefaults } from './graph-defaults.ts';
+import { readGraphs } from './graphs.ts';
 import { isRecord } from '../../json/is-record.ts';
 import { readHeaderPatterns } from './header-patterns.ts';
-import type { SelectHeaders } from './header-patterns.ts';
-import { parseJsonText } from './json-text.ts';
-import type { JsonText } from './json-text.ts';
-import { ConfigError } from './mistake.ts';
-import type { Mistake } from './mistake.ts';
-import { type PythonConfig, readPython } from './python.ts';
+import { type JsonText, parseJsonText } from './json-text.ts';
+import { ConfigError, type Mistake } from './mistake.ts';
+import { readPython } from './python.ts';
 import { isPython, modulePaths } from './python-modules.ts';
 import { readDisabledRoutes } from './route-switches.ts';
-import type { DisabledRoutes } from './route-switches.ts';
 import { isStockFile, readUnsupported } from './unsupported.ts';
 import { readStoreIndex } from './store-index.ts';
-import type { StoreIndexConfig } from './store-index.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
 import { readUi } from './ui.ts';
-import type { UiConfig } from './ui.ts';
 import { readWebhookRules } from './webhooks.ts';
-import type { WebhookRules } from './webhooks.ts';
 
 /** A deployment, as described by its config file. */
-export interface SvcJson {
-  /** Absolute. */
-  readonly file: string;
-  readonly dir: string;
-  /** Whether the spellings of LangGraph Server are used. */
-  readonly compat: boolean;
-  readonly graphs: ReadonlyMap<string, GraphSource>;
-  /** What the default assistants of graphs are created with, by graph id. */
-  readonly graphDefaults: ReadonlyMap<string, GraphDefaults>;
-  /** Variables for the graphs, without those that are set in the environment of the process. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Absolute; when `env` names a file. */
-  readonly envFile?: string;
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly webhooks: WebhookRules;
-  /** Undefined without custom authentication. */
-  readonly auth: AuthConfig | undefined;
-  /** Undefined without custom routes. */
-  readonly customApp: CustomAppConfig | undefined;
-  /** Undefined: no page of another origin may use the server. */
-  readonly cors: CorsRules | undefined;
-  /** The request headers that runs get in `configurable`. */
-  readonly configurableHeaders: SelectHeaders | undefined;
-  readonly loggedHeaders: SelectHeaders | undefined;
-  readonly disabled: DisabledRoutes;
-  readonly ui: UiConfig;
-  /** Undefined: items are not searched by meaning. */
-  readonly storeIndex: StoreIndexConfig | undefined;
-  /** Undefined: no file of the project is in Python. */
-  readonly python: PythonConfig | undefined;
-  /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
-  readonly raw: Readonly<SvcJsonFile>;
-  /** For the operator. They do not prevent a start. */
-  readonly warnings: readonly string[];
-}
+export type SvcJson = NonNullable<ReturnType<typeof readSvcJson>['project']>;
 
 const fileNames = ['svc.json', 'langgraph.json'] as const;
 
@@ -81,20 +37,15 @@ export function findConfigFile(cwd: string, given?: string): string | undefined 
 /** Reads a config file. Throws a `ConfigError` with all of its mistakes. */
 export function loadSvcJson(file: string, env: Readonly<Record<string, string>>): SvcJson {
   const { project, mistakes } = readSvcJson(file, env);
-  if (project === undefined || mistakes.length > 0) throw new ConfigError(mistakes);
+  if (project === undefined || mistakes.length > 0) throw new ConfigError(...mistakes);
   return project;
 }
 
-export interface ReadSvcJson {
-  /** Without the sections that have mistakes. Undefined when the file is not JSON. */
-  project: SvcJson | undefined;
-  mistakes: Mistake[];
-  /** The sections that decide who may use the server have no mistakes. */
-  isAccessKnown: boolean;
-}
-
-/** Like `loadSvcJson`, for a caller that reports further mistakes together with these. */
-export function readSvcJson(file: string, env: Readonly<Record<string, string>>): ReadSvcJson {
+/**
+ * Like `loadSvcJson`, for a caller that reports further mistakes together with these. `project`: without the sections that have mistakes;
+ * undefined when the file is not JSON. `isAccessKnown`: the sections that decide who may use the server have no mistakes.
+ */
+export function readSvcJson(file: string, env: Readonly<Record<string, string>>) {
   const name = basename(file);
   const dir = dirname(file);
   const json = readJson(file, name);
@@ -127,33 +78,46 @@ export function readSvcJson(file: string, env: Readonly<Record<string, string>>)
     app: customApp?.source,
     embed: storeIndex?.embed,
   });
-  const project: SvcJson = {
+  const project = Object.freeze({
+    /** Absolute. */
     file,
     dir,
+    /** Whether the spellings of LangGraph Server are used. */
     compat,
     graphs,
+    /** What the default assistants of graphs are created with, by graph id. */
     graphDefaults: readGraphDefaults(env['LANGGRAPH_CONFIG'] ?? variables['LANGGRAPH_CONFIG'], {
       graphs: graphs.keys(),
       mistakes,
     }),
+    /** Variables for the graphs, without those that are set in the environment of the process. */
     env: Object.fromEntries(Object.entries(variables).filter(([key]) => !Object.hasOwn(env, key))),
-    ...(typeof raw.env === 'string' ? { envFile: resolve(dir, raw.env) } : {}),
+    /** Absolute; when `env` names a file. */
+    envFile: typeof raw.env === 'string' ? resolve(dir, raw.env) : undefined,
     settings: raw.settings ?? {},
     webhooks,
+    /** Undefined without custom authentication. */
     auth,
+    /** Undefined without custom routes. */
     customApp,
+    /** Undefined: no page of another origin may use the server. */
     cors: readCors({ section: raw.http?.cors, where, mistakes }),
+    /** The request headers that runs get in `configurable`. */
     configurableHeaders: headersOf('configurable_headers'),
     loggedHeaders: headersOf('logging_headers'),
     disabled: readDisabledRoutes(raw.http),
     ui: readUi(raw, { dir, where, mistakes }),
+    /** Undefined: items are not searched by meaning. */
     storeIndex,
+    /** Undefined: no file of the project is in Python. */
     python,
+    /** The parsed file, for the sections that other modules read: auth, http, store, checkpointer, … */
     raw,
+    /** For the operator. They do not prevent a start. */
     warnings: [...warnings, ...readUnsupported(raw, { where, mistakes, hasPython: python !== undefined })],
-  };
+  });
   const isAccessKnown = !['auth', 'http', 'env'].some((key) => mistaken.has(key));
-  return { project: Object.freeze(project), mistakes, isAccessKnown };
+  return { project, mistakes, isAccessKnown };
 }
 
 /** `raw`: the sections without mistakes; of the settings, only the mistaken ones are left out. `mistaken`: the keys of sections with mistakes. */

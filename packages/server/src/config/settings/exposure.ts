@@ -1,9 +1,7 @@
 // Who may use the server, and from which web pages, according to the settings and svc.json.
 import ipaddr from 'ipaddr.js';
-import { stockCors, withOrigins } from './cors.ts';
-import type { CorsRules } from './cors.ts';
-import { ConfigError } from '../project/mistake.ts';
-import type { Mistake } from '../project/mistake.ts';
+import { type CorsRules, stockCors, withOrigins } from './cors.ts';
+import { ConfigError, type Mistake } from '../project/mistake.ts';
 import type { Secret } from './secret.ts';
 import type { Settings } from './settings.ts';
 import type { SvcJson } from '../project/svc-json.ts';
@@ -36,7 +34,7 @@ export const exposureKeys = ['role', 'host', 'apiKeys', 'allowAnonymous', 'corsO
 /** Throws a `ConfigError` with all of its mistakes. */
 export function exposureOf(settings: Settings, project: SvcJson): Exposure {
   const { exposure, mistakes } = readExposure(settings, project);
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return exposure;
 }
 

@@ -286,7 +286,7 @@ describe('an invalid setting', () => {
     ],
   ])('%s=%s is rejected with its name, value, problem and remedy', (variable, value, problem, remedy) => {
     const { mistakes } = readSettings({ ...base, env: { [variable]: value } });
-    const message = new ConfigError(mistakes).message;
+    const message = new ConfigError(...mistakes).message;
     expect(mistakes).toHaveLength(1);
     expect(message).toContain(`${variable} = `);
     expect(message).toContain(problem);

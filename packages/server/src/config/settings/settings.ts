@@ -1,131 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
-import type { Cidr } from '../../net/cidr-list.ts';
-import type { AllowedHost } from '../../net/host-list.ts';
-import { settingDefinitions, settingKeys } from './definitions.ts';
-import type { SettingKey, SettingValue } from './definitions.ts';
+import { settingDefinitions, type SettingKey, settingKeys, type SettingValue } from './definitions.ts';
 import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
 import { type Limits, standardLimits } from './limits.ts';
-import { ConfigError } from '../project/mistake.ts';
-import type { Mistake } from '../project/mistake.ts';
+import { ConfigError, type Mistake } from '../project/mistake.ts';
 import { nearest } from '../project/nearest.ts';
 import { isRemovedKey, removedSettings } from './removed-settings.ts';
-import type { Secret } from './secret.ts';
-import { telemetrySettings, type TelemetrySettings } from './telemetry-settings.ts';
-
-/** A standby of the database, for reads of traces and exports. */
-export interface ReplicaSettings {
-  readonly uri: Secret;
-  readonly lagMaxMs: number;
-  readonly exportWaitMs: number;
-}
+import { telemetrySettings } from './telemetry-settings.ts';
 
 /** The settings, with the limits that are none. Durations are in milliseconds, sizes in bytes, paths absolute. */
-export interface Settings {
-  readonly role: SettingValue<'role'>;
-  readonly http: {
-    readonly host: string;
-    readonly port: number;
-    readonly bodyLimitBytes: number;
-    /** For large bodies and responses in this process. */
-    readonly memoryBytes: number;
-    /** For a page of a list. */
-    readonly answerLimitBytes: number;
-    readonly heartbeatMs: number;
-    /** Undefined: `http.mount_prefix` of svc.json applies. */
-    readonly mountPrefix: string | undefined;
-    readonly console: boolean;
-    readonly consoleViewer: boolean;
-    readonly consoleSessions: { readonly idleMs: number; readonly totalMs: number };
-    /** Undefined: `http.cors` of svc.json applies. */
-    readonly corsOrigins: readonly string[] | undefined;
-    readonly trustedProxies: readonly Cidr[];
-  };
-  readonly access: {
-    readonly apiKeys: readonly Secret[];
-    readonly allowAnonymous: boolean;
-  };
-  /** For one process; infinity means no limit. */
-  readonly limits: {
-    readonly requestsPerSecond: number;
-    readonly streamsPerCaller: number;
-    readonly streamsMax: number;
-  };
-  readonly storage: {
-    readonly dataDir: string;
-    /** Undefined: the embedded PostgreSQL in `dataDir`. */
-    readonly databaseUri: Secret | undefined;
-    /** A direct connection; `databaseUri` then leads to a pooler. */
-    readonly databaseListenUri: Secret | undefined;
-    /** Undefined without a replica. */
-    readonly replica: ReplicaSettings | undefined;
-    readonly poolMax: number;
-  };
-  readonly runs: {
-    readonly executors: number;
-    readonly jobsPerWorker: number | 'auto';
-    readonly jobsMax: number;
-    readonly leaseMs: number;
-    readonly shutdownGraceMs: number;
-    readonly cancelGraceMs: number;
-    readonly timeoutMs: number;
-    readonly streamTtlMs: number;
-  };
-  readonly platform: {
-    readonly traceDaysKept: number;
-    /** For a query of traces. */
-    readonly traceQueryMs: number;
-    readonly ingestLimitBytes: number;
-    readonly ingestJson: { readonly valuesMax: number; readonly keysMax: number };
-    /** The project for traces of this server's runs; undefined when they are not traced. */
-    readonly tracingProject: string | undefined;
-    /** Undefined: a key is created at the first start. */
-    readonly bootstrapApiKey: Secret | undefined;
-    readonly bootstrapWorkspaceId: string | undefined;
-  };
-  readonly exports: {
-    readonly slots: number;
-    /** For an export, from its start. */
-    readonly timeoutMs: number;
-    /** For one attempt of an export partition run. */
-    readonly runTimeoutMs: number;
-    readonly retries: number;
-    readonly retryDelayMs: number;
-    readonly runsPerExport: number;
-    readonly exportsPerWorkspace: number;
-    readonly leaseMs: number;
-    readonly scheduleLagMs: number;
-    readonly compression: Limits['exportCompression'];
-    readonly fileBytes: number;
-    readonly lendsCredentials: boolean;
-    /** Not empty. */
-    readonly fileRoots: readonly string[];
-    /** `quotaBytes` is infinity without a quota. */
-    readonly folderRules: { readonly freeBytes: number; readonly quotaBytes: number };
-  };
-  readonly egress: {
-    readonly allow: readonly AllowedHost[];
-    /** Undefined: webhooks are not signed. */
-    readonly webhookSecret: Secret | undefined;
-  };
-  readonly auth: {
-    readonly timeoutMs: number;
-    /** Undefined: there is no Studio user. */
-    readonly studioKey: Secret | undefined;
-    /** Undefined: the console is a public client of the provider. */
-    readonly oidcClientSecret: Secret | undefined;
-    /** Undefined: the key in the data folder is used. */
-    readonly encryptionKey: Secret | undefined;
-  };
-  readonly log: {
-    readonly level: SettingValue<'logLevel'>;
-    readonly format: SettingValue<'logFormat'>;
-  };
-  readonly telemetry: TelemetrySettings;
-  /** For `svc config`: each value as text without secrets, and its origin. */
-  readonly origins: Readonly<Record<SettingKey, SettingOrigin>>;
-}
+export type Settings = ReturnType<typeof group>;
 
 export interface SettingOrigin {
   readonly shown: string;
@@ -162,7 +47,7 @@ interface Given {
 /** Flags override the environment, which overrides the config file, which overrides defaults. Throws all mistakes at once. */
 export function resolveSettings(sources: SettingSources): Settings {
   const { settings, mistakes } = readSettings(sources);
-  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  if (mistakes.length > 0) throw new ConfigError(...mistakes);
   return settings;
 }
 
@@ -292,33 +177,70 @@ function quote(text: string): string {
 
 type SettingValues = { [K in SettingKey]: SettingValue<K> };
 
-function groupHttp(values: SettingValues, limits: Limits): Settings['http'] {
-  return {
+function groupHttp(values: SettingValues, limits: Limits) {
+  return Object.freeze({
     host: values.host,
     port: values.port,
     bodyLimitBytes: values.bodyLimit,
+    /** For large bodies and responses in this process. */
     memoryBytes: limits.requestMemoryBytes,
+    /** For a page of a list. */
     answerLimitBytes: limits.answerBytesMax,
     heartbeatMs: limits.heartbeatMs,
+    /** Undefined: `http.mount_prefix` of svc.json applies. */
     mountPrefix: values.mountPrefix,
     console: values.console === 'on',
     consoleViewer: values.consoleViewer === 'on',
     consoleSessions: { idleMs: values.consoleIdle, totalMs: limits.consoleSessionMs },
+    /** Undefined: `http.cors` of svc.json applies. */
     corsOrigins: values.corsOrigins,
     trustedProxies: values.trustedProxies ?? [],
-  };
+  });
+}
+
+/** A standby of the database, for reads of traces and exports. */
+function replicaOf(values: SettingValues, limits: Limits) {
+  const { databaseReplicaUri: uri, databaseReplicaLagMax: lagMaxMs } = values;
+  return uri === undefined ? undefined : { uri, lagMaxMs, exportWaitMs: limits.replicaExportWaitMs };
+}
+
+function groupExports(values: SettingValues, limits: Limits) {
+  return Object.freeze({
+    slots: values.exportSlots,
+    /** For an export, from its start. */
+    timeoutMs: values.exportTimeout,
+    /** For one attempt of an export partition run. */
+    runTimeoutMs: limits.exportRunTimeoutMs,
+    retries: limits.exportRetries,
+    retryDelayMs: limits.exportRetryDelayMs,
+    runsPerExport: values.exportRunsPerExport,
+    exportsPerWorkspace: values.exportsPerWorkspace,
+    leaseMs: limits.exportLeaseMs,
+    scheduleLagMs: limits.exportScheduleLagMs,
+    compression: limits.exportCompression,
+    fileBytes: limits.exportFileBytes,
+    lendsCredentials: values.exportAmbientCredentials,
+    /** Not empty. */
+    fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
+    /** `quotaBytes` is infinity without a quota. */
+    folderRules: Object.freeze({
+      freeBytes: limits.exportFreeBytes,
+      quotaBytes: values.exportFileRoots ? limits.fileRootQuotaBytes : limits.dataFolderQuotaBytes,
+    }),
+  });
 }
 
 function group(
   values: SettingValues,
   origins: Record<SettingKey, SettingOrigin>,
   { env, limits: given }: SettingSources,
-): Settings {
+) {
   const limits = { ...standardLimits, ...given };
   return Object.freeze({
     role: values.role,
-    http: Object.freeze(groupHttp(values, limits)),
+    http: groupHttp(values, limits),
     access: Object.freeze({ apiKeys: values.apiKeys ?? [], allowAnonymous: values.allowAnonymous }),
+    /** For one process; infinity means no limit. */
     limits: Object.freeze({
       requestsPerSecond: values.rateLimit,
       streamsPerCaller: values.streamsPerCaller,
@@ -326,16 +248,12 @@ function group(
     }),
     storage: Object.freeze({
       dataDir: values.dataDir,
+      /** Undefined: the embedded PostgreSQL in `dataDir`. */
       databaseUri: values.databaseUri,
+      /** A direct connection; `databaseUri` then leads to a pooler. */
       databaseListenUri: values.databaseListenUri,
-      replica:
-        values.databaseReplicaUri === undefined
-          ? undefined
-          : {
-              uri: values.databaseReplicaUri,
-              lagMaxMs: values.databaseReplicaLagMax,
-              exportWaitMs: limits.replicaExportWaitMs,
-            },
+      /** Undefined without a replica. */
+      replica: replicaOf(values, limits),
       poolMax: values.poolMax,
     }),
     runs: Object.freeze({
@@ -350,41 +268,48 @@ function group(
     }),
     platform: Object.freeze({
       traceDaysKept: Math.ceil(values.traceRetention / dayMs),
+      /** For a query of traces. */
       traceQueryMs: limits.traceQueryMs,
       ingestLimitBytes: limits.ingestBytesMax,
       ingestJson: { valuesMax: limits.ingestValuesMax, keysMax: limits.ingestKeysMax },
+      /** The project for traces of this server's runs; undefined when they are not traced. */
       tracingProject: values.tracing === 'on' ? values.tracingProject : undefined,
+      /** Undefined: a key is created at the first start. */
       bootstrapApiKey: values.bootstrapApiKey,
       bootstrapWorkspaceId: values.bootstrapWorkspaceId,
     }),
-    exports: Object.freeze({
-      slots: values.exportSlots,
-      timeoutMs: values.exportTimeout,
-      runTimeoutMs: limits.exportRunTimeoutMs,
-      retries: limits.exportRetries,
-      retryDelayMs: limits.exportRetryDelayMs,
-      runsPerExport: values.exportRunsPerExport,
-      exportsPerWorkspace: values.exportsPerWorkspace,
-      leaseMs: limits.exportLeaseMs,
-      scheduleLagMs: limits.exportScheduleLagMs,
-      compression: limits.exportCompression,
-      fileBytes: limits.exportFileBytes,
-      lendsCredentials: values.exportAmbientCredentials,
-      fileRoots: values.exportFileRoots ?? [resolve(values.dataDir, 'exports')],
-      folderRules: Object.freeze({
-        freeBytes: limits.exportFreeBytes,
-        quotaBytes: values.exportFileRoots ? limits.fileRootQuotaBytes : limits.dataFolderQuotaBytes,
-      }),
-    }),
+    exports: groupExports(values, limits),
+    /** `webhookSecret` is undefined when webhooks are not signed. */
     egress: Object.freeze({ allow: values.egressAllow ?? [], webhookSecret: values.webhookSecret }),
     auth: Object.freeze({
       timeoutMs: limits.authTimeoutMs,
+      /** Undefined: there is no Studio user. */
       studioKey: values.studioKey,
+      /** Undefined: the console is a public client of the provider. */
       oidcClientSecret: values.consoleOidcSecret,
+      /** Undefined: the key in the data folder is used. */
       encryptionKey: values.encryptionKey,
     }),
     log: Object.freeze({ level: values.logLevel, format: values.logFormat }),
     telemetry: Object.freeze(telemetrySettings(env, limits)),
+    /** For `svc config`: each value as text without secrets, and its origin. */
     origins: Object.freeze(origins),
   });
 }
+
+export interface ShownSetting {
+  key: SettingKey;
+  variable: string;
+  /** A secret is redacted. */
+  value: string;
+  origin: string;
+  meaning: string;
+}
+
+/** The settings in force, in the order of their definitions. */
+export const shownSettings = ({ origins }: Pick<Settings, 'origins'>): ShownSetting[] =>
+  settingKeys.map((key) => {
+    const { variable, doc: meaning } = settingDefinitions[key];
+    const { shown: value, origin } = origins[key];
+    return { key, variable, value, origin, meaning };
+  });

@@ -1,5 +1,6 @@
 // The index of the store by meaning, as the server process uses it: executors do the work, with the project's embedding model.
 import { Problem } from '@svc/contract/problem';
+import { within } from '../../backoff.ts';
 import { parseItemVectors, parseRanking } from '../../engine/dispatch/executor-message.ts';
 import type { ExecutorPool } from '../../engine/dispatch/executor-pool.ts';
 import type { ItemIndexing, MeaningSearch, StoreIndexCommand } from '../../engine/dispatch/protocol.ts';
@@ -52,19 +53,10 @@ export class ItemIndex {
     const isDone = (): void => void this.#requests--;
     // Also after the time limit: the executor still holds the value.
     answer.then(isDone, isDone);
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      const late = new Problem(
-        'unavailable',
-        `The index of the store did not answer within ${timeMs / 1_000} s`,
-      );
-      timer = setTimeout(() => reject(late), timeMs);
+    return within(answer, timeMs, () => {
+      const message = `The index of the store did not answer within ${timeMs / 1_000} s`;
+      throw new Problem('unavailable', message);
     });
-    try {
-      return await Promise.race([answer, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }
 

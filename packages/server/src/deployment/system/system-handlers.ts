@@ -1,4 +1,13 @@
-import type { systemRoutes } from '@svc/contract';
+// Health, metrics and facts of the server.
+import { createRequire } from 'node:module';
+import {
+  defaultServer,
+  openapiDocument,
+  platformRoutes,
+  type Routes,
+  type systemRoutes,
+} from '@svc/contract';
+import { packageVersion, versionIn } from '../../config/package-files.ts';
 import type { DisabledRoutes } from '../../config/project/route-switches.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { RawJson, type Handlers } from '../../api/handlers.ts';
@@ -11,6 +20,25 @@ export interface ServerFacts {
   /** The OpenAPI document of both APIs as JSON text, for the address of the server. */
   openapi: (server: string) => string;
 }
+
+/** Computes the facts once. `served`: the routes of the deployment API. */
+export const serverFacts = (served: Routes): ServerFacts => {
+  const svc_version = packageVersion();
+  const langgraph_js_version = versionIn(
+    createRequire(import.meta.url).resolve('@langchain/langgraph/package.json'),
+  );
+  // Built at the first request: it takes longer than the rest of the start. Later requests only replace the address in it.
+  const routes = { ...served, ...platformRoutes };
+  let text: string | undefined;
+  return {
+    svc_version,
+    langgraph_js_version,
+    openapi: (server) => {
+      text ??= JSON.stringify(openapiDocument(routes, svc_version));
+      return text.replaceAll(defaultServer, () => JSON.stringify(server).slice(1, -1));
+    },
+  };
+};
 
 export interface SystemParts {
   database: { ping(): Promise<void> };

@@ -1,7 +1,7 @@
 // An exporter process: executes one export partition run, or one manifest, at a time. It holds no lease: the server process renews
 // the lease and saves the outcome.
 import { EgressGuard } from '../../net/guard.ts';
-import { openDatabase, type Database } from '../../storage/postgres/database.ts';
+import { type Database, openDatabase, type Transactions } from '../../storage/postgres/database.ts';
 import { ReplicaConnections } from '../../storage/replica/replica-connections.ts';
 import { exportStepStorage } from '../../storage/exports/export-steps.ts';
 import { openStore } from '../destinations/open-store.ts';
@@ -21,8 +21,9 @@ import { openParentChannel } from '../../jobs/process-channel.ts';
 import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
-import { type ExporterReplica, openPageReads } from './page-reads.ts';
 import { retried, retriedSteps } from './retried-steps.ts';
+import { ExportReads } from '../../storage/replica/export-reads.ts';
+import { primaryPosition, type PrimaryPosition } from '../../storage/replica/wal-position.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a partition run. */
@@ -144,4 +145,49 @@ export const serveExports = (hooks: ExporterHooks = {}): void => {
   // Service managers send signals to all processes of a service. Only the server process decides when exporters end.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
+};
+
+// Where the pages of one attempt of a partition run are read: the replica, if there is one and it has all rows, or the database.
+
+export interface ExporterReplica {
+  connections: ReplicaConnections;
+  waitMs: number;
+}
+
+export interface PageReads {
+  reads: Transactions;
+  /** Undefined without a replica. */
+  figures: ReplicaFigures | undefined;
+}
+
+/**
+ * Call it after the attempt was claimed and before its start is recorded: the start is a commit, which flushes the position that the replica
+ * has to reach. Otherwise the position might stay unflushed while the primary is idle.
+ */
+export const openPageReads = async (
+  database: Database,
+  replica: ExporterReplica | undefined,
+  signal: AbortSignal,
+): Promise<PageReads> => {
+  if (replica === undefined) return { reads: database, figures: undefined };
+  const figures: ReplicaFigures = { reads: 0, fallback: null };
+  let start: PrimaryPosition;
+  try {
+    start = await retried(() => primaryPosition(database), signal)();
+  } catch {
+    signal.throwIfAborted();
+    // For example, the role may not execute pg_control_system(). `svc doctor` reports that.
+    figures.fallback = 'error';
+    return { reads: database, figures };
+  }
+  const reads = new ExportReads({
+    primary: database,
+    replica: replica.connections,
+    start,
+    waitMs: replica.waitMs,
+    onRead: () => (figures.reads += 1),
+    onFallback: (reason) => (figures.fallback = reason),
+    signal,
+  });
+  return { reads, figures };
 };

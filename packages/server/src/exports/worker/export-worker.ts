@@ -7,62 +7,92 @@
 //                       ├─ server stops ─────▶ requeued
 //                       ├─ lease not renewed ▶ requeued; if that cannot be saved, by another worker when the lease ends
 //                       └─ lease revoked ────▶ nothing is saved: cancelled, timed out, or claimed by another worker
+import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings/settings.ts';
 import { type BackgroundWriteOptions, BackgroundWrites } from '../../jobs/background-writes.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { LeaseKeeper, type LeaseLoss } from '../../jobs/lease-keeper.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
+import { exporterConnections, exporterReplicaConnections } from '../../storage/postgres/connection-plan.ts';
+import type { DatabaseOptions } from '../../storage/postgres/database.ts';
 import type {
   ClaimedManifest,
   ClaimedPartitionRun,
-  ClaimLimits,
   ExportLeaseStorage,
-  ExportTimes,
-  RetryRules,
 } from '../../storage/exports/export-leases.ts';
 import type { ExportLease } from '../../storage/exports/export-lease.ts';
 import type { ReplicaTally } from '../../storage/replica/fallback.ts';
+import { replicaOptions } from '../../storage/replica/replica-connections.ts';
 import type { StoreTarget } from '../destinations/store-target.ts';
-import { ExportAttempt, type StopReason } from './export-attempt.ts';
-import { toManifestCommand, toPartitionRunCommand } from './export-command.ts';
-import type { ExporterPool } from './exporter-pool.ts';
+import {
+  ExportAttempt,
+  type StopReason,
+  toManifestCommand,
+  toPartitionRunCommand,
+} from './export-attempt.ts';
+import { ExporterPool } from './exporter-pool.ts';
 import type {
   ExportCommand,
+  ExporterSetup,
   ExportOutcome,
   ReplicaFigures,
   WrittenFigures,
 } from '../exporter/exporter-protocol.ts';
 import { toFailure } from '../exporter/failure.ts';
-import type { TempFolders } from './temp-folders.ts';
+import { TempFolders } from './temp-folders.ts';
 
 export interface ExportWorkerOptions {
   leases: ExportLeaseStorage;
   /** Returns a destination with its decrypted secrets. Rejects when it does not exist, or decryption fails. */
   targetOf: (tenant_id: string, destination_id: string) => Promise<StoreTarget>;
-  /** Undefined when this process executes no exports and only requeues the lost attempts of other workers. */
-  pool: ExporterPool | undefined;
-  temp: TempFolders;
+  notifications: NotificationBus;
+  /** Options with which exporters open their own connections. */
+  database: DatabaseOptions;
   /** Counts the reads of exporters from the replica; undefined without a replica. */
   replicaTally?: ReplicaTally | undefined;
-  notifications: NotificationBus;
-  leaseMs: number;
-  limits: ClaimLimits;
-  times: ExportTimes;
-  retry: RetryRules;
-  /** Size of a file before compression. */
-  fileBytes: number;
-  /** Free space to keep on the disk of temporary files. */
-  freeBytes: number;
-  /** Poll interval, for work without a notification. */
-  pollMs: number;
+  /** Maximum number of exporters; 0: this process executes no exports, and only requeues the lost attempts of other workers. */
+  slots: number;
+  settings: Pick<Settings, 'exports' | 'egress' | 'storage'>;
   /** Called when the outcome of an attempt could not be stored with this try. */
   onWriteFailure?: BackgroundWriteOptions['onFailure'];
   logger: Logger;
+  /** The program of exporter processes; tests use their own. */
+  program?: string;
 }
+
+/** Maximum poll interval, for work without a notification. The interval is also at most half a lease. */
+const pollMsMax = 1_000;
+
+const openPool = ({
+  database,
+  slots,
+  settings,
+  logger,
+  program,
+}: ExportWorkerOptions): ExporterPool | undefined => {
+  if (slots === 0) return undefined;
+  const { fileRoots, folderRules, lendsCredentials } = settings.exports;
+  const { replica } = settings.storage;
+  const setup: ExporterSetup = {
+    ...(replica && {
+      replica: {
+        database: replicaOptions(replica.uri.reveal(), exporterReplicaConnections),
+        waitMs: replica.exportWaitMs,
+      },
+    }),
+    database: { ...database, poolMax: exporterConnections },
+    stores: { allow: settings.egress.allow, fileRoots, folderRules, lendsCredentials },
+  };
+  return new ExporterPool({ setup, slots, logger, ...(program ? { program } : {}) });
+};
 
 export class ExportWorker implements AsyncDisposable {
   readonly tally = new ExportTally();
   readonly #options: ExportWorkerOptions;
+  readonly #rules: Settings['exports'];
+  readonly #pool: ExporterPool | undefined;
+  readonly #temp: TempFolders;
   readonly #attempts: LeaseKeeper<ExportAttempt>;
   /** Attempts that are being stopped. Their leases are no longer renewed. */
   readonly #stopping = new Set<ExportAttempt>();
@@ -73,11 +103,16 @@ export class ExportWorker implements AsyncDisposable {
 
   constructor(options: ExportWorkerOptions) {
     this.#options = options;
-    const { leases, leaseMs, notifications, pool, pollMs, logger } = options;
+    const { leases, notifications, settings, logger } = options;
+    this.#rules = settings.exports;
+    this.#pool = openPool(options);
+    this.#temp = new TempFolders(join(settings.storage.dataDir, 'tmp', 'exports'));
+    const { leaseMs } = this.#rules;
+    const pollMs = Math.min(pollMsMax, leaseMs / 2);
     this.#claims = new WorkerLoop({
       task: 'claim export partition runs',
       claim: (free) => this.#claim(free),
-      freeSlots: () => pool?.freeSlots ?? 0,
+      freeSlots: () => this.#pool?.freeSlots ?? 0,
       running: () => this.#attempts.size + this.#stopping.size + this.#writes.size,
       hasOtherLimits: true, // attempts per export and per workspace
       notifications: { bus: notifications, kind: 'x' },
@@ -87,7 +122,7 @@ export class ExportWorker implements AsyncDisposable {
     this.#sweeps = new WorkerLoop({
       task: 'requeue lost and expired export attempts',
       claim: async () => {
-        await leases.sweep(options.times, options.retry);
+        await leases.sweep(this.#rules);
       },
       pollMs,
       logger,
@@ -115,8 +150,7 @@ export class ExportWorker implements AsyncDisposable {
   /** Totals for the metrics. */
   figures() {
     const { attempts, seconds, files, rows, bytes, rawBytes } = this.tally;
-    const { pool } = this.#options;
-    const lost = { leasesLost: this.#attempts.losses, crashes: pool?.crashes ?? 0 };
+    const lost = { leasesLost: this.#attempts.losses, crashes: this.#pool?.crashes ?? 0 };
     return { attempts, seconds, files, rows, bytes, rawBytes, running: this.running, ...lost };
   }
 
@@ -136,28 +170,29 @@ export class ExportWorker implements AsyncDisposable {
     for (const attempt of this.#attempts.all()) this.#stopAttempt(attempt, 'server stops');
     await this.#claims.drain();
     this.#attempts[Symbol.dispose]();
-    await this.#options.pool?.[Symbol.asyncDispose]();
+    await this.#pool?.[Symbol.asyncDispose]();
     await this.#writes[Symbol.asyncDispose]();
-    await this.#options.temp[Symbol.asyncDispose]();
+    await this.#temp[Symbol.asyncDispose]();
   }
 
   async #claim(free: number): Promise<boolean> {
-    const { leases, leaseMs, limits } = this.#options;
+    const { leases } = this.#options;
+    const { leaseMs } = this.#rules;
     const manifests = await leases.claimManifests(free, leaseMs);
     for (const claimed of manifests.claimed)
       await this.#start(claimed, manifests.sinceMs, (target) => toManifestCommand(claimed, target));
     const left = free - manifests.claimed.length;
     const runs =
-      left > 0 ? await leases.claimPartitionRuns(left, leaseMs, limits) : { claimed: [], sinceMs: 0 };
+      left > 0 ? await leases.claimPartitionRuns(left, leaseMs, this.#rules) : { claimed: [], sinceMs: 0 };
     for (const claimed of runs.claimed) await this.#startPartitionRun(claimed, runs.sinceMs);
     return manifests.claimed.length + runs.claimed.length > 0;
   }
 
   #startPartitionRun(claimed: ClaimedPartitionRun, sinceMs: number): Promise<void> {
-    const { temp, fileBytes, freeBytes } = this.#options;
+    const { fileBytes, folderRules } = this.#rules;
     return this.#start(claimed, sinceMs, async (target) => {
-      const tempDir = await temp.make(folderOf(claimed.lease));
-      return toPartitionRunCommand(claimed, target, { tempDir, fileBytes, freeBytes });
+      const tempDir = await this.#temp.make(folderOf(claimed.lease));
+      return toPartitionRunCommand(claimed, target, { tempDir, fileBytes, freeBytes: folderRules.freeBytes });
     });
   }
 
@@ -166,13 +201,13 @@ export class ExportWorker implements AsyncDisposable {
     sinceMs: number,
     commandFor: (target: StoreTarget) => ExportCommand | Promise<ExportCommand>,
   ): Promise<void> {
-    const { pool, targetOf } = this.#options;
+    const { targetOf } = this.#options;
     const attempt = new ExportAttempt(lease, of.id);
     this.#attempts.keep(attempt, sinceMs);
     try {
       const command = await commandFor(await targetOf(of.tenant_id, of.destination_id));
       if (attempt.stopped) return this.#onOutcome(attempt, { kind: 'stopped' });
-      attempt.exporter = pool?.run(command, {
+      attempt.exporter = this.#pool?.run(command, {
         onFile: (file) => this.tally.addFile(file),
         onReplica: (figures) => this.#countReplica(figures),
         onOutcome: (outcome) => this.#onOutcome(attempt, outcome),
@@ -192,9 +227,9 @@ export class ExportWorker implements AsyncDisposable {
   /** Stops attempts whose leases are revoked. Called after a notification about their export. */
   async #checkLeases(attempts: ExportAttempt[]): Promise<void> {
     if (attempts.length === 0) return;
-    const { leases, leaseMs, logger } = this.#options;
+    const { leases, logger } = this.#options;
     try {
-      const renewed = await leases.renew(attempts, leaseMs);
+      const renewed = await leases.renew(attempts, this.#rules.leaseMs);
       for (const attempt of attempts)
         if (!renewed.has(attempt.id) && this.#attempts.drop(attempt))
           this.#stopAttempt(attempt, 'lease revoked');
@@ -229,7 +264,7 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   #settle(attempt: ExportAttempt, outcome: ExportOutcome): void {
-    const { leases, retry, logger } = this.#options;
+    const { leases, logger } = this.#options;
     const { lease, export_id, id, task } = attempt;
     if (outcome.kind === 'done') {
       // The exporter itself completes the export when it writes the manifest.
@@ -239,7 +274,7 @@ export class ExportWorker implements AsyncDisposable {
     } else if (outcome.kind === 'failed') {
       const { cause, message, detail } = outcome;
       logger.warn({ export_id, id, task, cause, detail }, `export attempt failed: ${message}`);
-      this.#write(attempt, () => leases.fail(lease, { cause, message }, retry));
+      this.#write(attempt, () => leases.fail(lease, { cause, message }, this.#rules));
     } else {
       const reason =
         attempt.stopped === 'lease not renewed'
@@ -250,8 +285,8 @@ export class ExportWorker implements AsyncDisposable {
   }
 
   #requeue(attempt: ExportAttempt, reason: string): void {
-    const { leases, retry } = this.#options;
-    this.#write(attempt, () => leases.requeue(attempt.lease, reason, retry));
+    const { leases } = this.#options;
+    this.#write(attempt, () => leases.requeue(attempt.lease, reason, this.#rules));
   }
 
   #end(attempt: ExportAttempt, end: AttemptEnd): void {
@@ -259,11 +294,10 @@ export class ExportWorker implements AsyncDisposable {
     this.#attempts.drop(attempt);
     this.#stopping.delete(attempt);
     this.tally.addAttempt(end, performance.now() - attempt.startedMs);
-    const { temp, logger } = this.#options;
-    temp
+    this.#temp
       .remove(folderOf(attempt))
       .catch((error: unknown) =>
-        logger.warn({ err: error }, 'failed to remove temporary files of an export'),
+        this.#options.logger.warn({ err: error }, 'failed to remove temporary files of an export'),
       );
   }
 

@@ -14,7 +14,8 @@ import type { SocketResponse } from '../../api/sockets.ts';
 import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
-import { type DeferredOptions, sendDeferred, textIfSoon } from '../streams/deferred.ts';
+import { within } from '../../backoff.ts';
+import { type DeferredOptions, sendDeferred } from '../streams/deferred.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { handshakeNeeded, type Upgrades } from '../sockets/upgrades.ts';
 import {
@@ -65,7 +66,8 @@ export const respond = async (
     }
     case 'deferred': {
       const deferred = value as DeferredResponse;
-      const text = await textIfSoon(deferred, options.deferred.waitMs);
+      // A text that fails within that time is an error with a status.
+      const text = await within(deferred.text, options.deferred.waitMs, () => undefined);
       const headers = withHeaders(jsonHeaders, call, reply);
       countUnsent(outgoing, text?.length ?? 0, options.unsent);
       if (text !== undefined) return new Response(text, { status, headers });

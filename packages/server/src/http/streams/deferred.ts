@@ -10,22 +10,6 @@ export interface DeferredOptions {
   newlineMs: number;
 }
 
-/**
- * The text if it is available within `waitMs`, otherwise undefined. Rejects when the text fails within that time, so that the error
- * gets its status.
- */
-export const textIfSoon = async (response: DeferredResponse, waitMs: number): Promise<string | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, waitMs, undefined);
-  });
-  try {
-    return await Promise.race([response.text, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-};
-
 /** Sends newlines until the text is available, then the text. The head is sent already. */
 export const sendDeferred = (
   out: Writable,

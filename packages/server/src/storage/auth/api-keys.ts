@@ -1,21 +1,7 @@
 // API keys. Only hashes of keys are stored.
+import type { ApiKey, KeyRole } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
 import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
-
-export type KeyRole = 'admin' | 'editor' | 'viewer' | 'ingest';
-
-export interface ApiKeyRow {
-  id: string;
-  /** Identifies the key; not part of the secret. */
-  short_key: string;
-  description: string;
-  role: KeyRole;
-  created_at: string;
-  expires_at: string | null;
-  last_used_at: string | null;
-  /** The workspaces that the key has access to. */
-  workspaces: string[];
-}
 
 export interface NewKey {
   id: string;
@@ -28,7 +14,7 @@ export interface NewKey {
 }
 
 /** A key that is valid now. `ms_left`: time until it expires; null when it does not. */
-export type LiveKey = Pick<ApiKeyRow, 'id' | 'role' | 'workspaces'> & { ms_left: number | null };
+export type LiveKey = Pick<ApiKey, 'id' | 'role' | 'workspaces'> & { ms_left: number | null };
 
 export interface EnsuredKey {
   id: string;
@@ -43,7 +29,7 @@ const columns = `k.id, k.short_key, k.description, k.role, k.created_at, k.expir
   array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces`;
 
 export const statements = {
-  create: namedStatement<ApiKeyRow>(`with made as (
+  create: namedStatement<ApiKey>(`with made as (
         insert into api_keys (id, key_hash, short_key, description, role, expires_at, bootstrap)
         values (:id, :key_hash, :short_key, :description, :role, :expires_at, :bootstrap)
         on conflict (key_hash) do nothing returning *
@@ -61,13 +47,13 @@ export const statements = {
         array(select w.tenant_id::text from api_key_workspaces w where w.key_id = k.id order by w.tenant_id) as workspaces
       from api_keys k
       where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`),
-  list: readStatement<ApiKeyRow>(`select ${columns} from api_keys k
+  list: readStatement<ApiKey>(`select ${columns} from api_keys k
       where k.revoked_at is null and ($1::uuid is null or exists (
         select from api_key_workspaces w where w.key_id = k.id and w.tenant_id = $1))
         and ($2::uuid[] is null or not exists (
           select from api_key_workspaces w where w.key_id = k.id and w.tenant_id <> all ($2)))
       order by k.created_at, k.id limit 1000`),
-  revoke: statement<ApiKeyRow>(`with gone as (
+  revoke: statement<ApiKey>(`with gone as (
         update api_keys set revoked_at = now()
         where id = $1 and revoked_at is null and ($2::uuid[] is null or not exists (
           select from api_key_workspaces w where w.key_id = $1 and w.tenant_id <> all ($2)))
@@ -108,14 +94,14 @@ const create = async (
   db: Database,
   key: NewKey,
   bootstrap: 'current' | null = null,
-): Promise<ApiKeyRow | undefined> => {
+): Promise<ApiKey | undefined> => {
   const values = statements.create.values({ ...key, bootstrap });
   return (await db.query(statements.create, values))[0];
 };
 
 export const apiKeyStorage = (db: Database) => ({
   /** Undefined when this key exists already. Throws when a workspace does not exist. */
-  create: (key: NewKey): Promise<ApiKeyRow | undefined> => create(db, key),
+  create: (key: NewKey): Promise<ApiKey | undefined> => create(db, key),
 
   /** The valid key with this hash; records that it was used. */
   async use(key_hash: Buffer): Promise<LiveKey | undefined> {
@@ -123,11 +109,11 @@ export const apiKeyStorage = (db: Database) => ({
   },
 
   /** Up to 1,000 keys that are not revoked: those of a workspace that have access only to workspaces in `within`, or all keys. */
-  list: (of: { tenant_id: string; within: string[] } | null): Promise<ApiKeyRow[]> =>
+  list: (of: { tenant_id: string; within: string[] } | null): Promise<ApiKey[]> =>
     db.query(statements.list, [of?.tenant_id ?? null, of?.within ?? null]),
 
   /** Revokes a key and notifies every node. Undefined when no such key exists whose workspaces are all in `within` (any, when null). */
-  async revoke(id: string, within: string[] | null): Promise<ApiKeyRow | undefined> {
+  async revoke(id: string, within: string[] | null): Promise<ApiKey | undefined> {
     return (await db.query(statements.revoke, [id, within]))[0];
   },
 

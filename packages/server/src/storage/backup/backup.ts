@@ -4,8 +4,7 @@
 // of partitions, so servers can attach partitions of new days during a backup. The manifest is written last.
 import type pg from 'pg';
 import type { DatabaseOptions } from '../postgres/database.ts';
-import { BackupError } from './backup-error.ts';
-import type { BackupTarget } from './backup-target.ts';
+import { BackupError, type BackupTarget } from './places.ts';
 import { type CatalogTable, quote, readSequences, readTables, readTableSize } from './catalog.ts';
 import { CopyReadable } from './copy-streams.ts';
 import { type BackupTable, type Manifest, manifestText, newManifest } from './manifest.ts';

@@ -1,7 +1,7 @@
 // What there is to back up, from the catalog of PostgreSQL: tables and partitions, their columns, and sequences.
 import type pg from 'pg';
 import { restoreTable } from '../schema/restore-table.ts';
-import { BackupError } from './backup-error.ts';
+import { BackupError } from './places.ts';
 import type { BackupSequence, BackupTable } from './manifest.ts';
 
 export type CatalogTable = Pick<BackupTable, 'name' | 'partition' | 'columns'>;

@@ -1,8 +1,7 @@
 // The manifest of a backup: what it contains, and the checksums of its files and of itself.
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { BackupError } from './backup-error.ts';
-import type { BackupSource } from './backup-source.ts';
+import { BackupError, type BackupSource } from './places.ts';
 
 export const manifestName = 'manifest.json';
 const formatVersion = 1;

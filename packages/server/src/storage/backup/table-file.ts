@@ -3,9 +3,7 @@ import { createHash } from 'node:crypto';
 import { Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { BackupError } from './backup-error.ts';
-import type { BackupSource } from './backup-source.ts';
-import type { BackupTarget } from './backup-target.ts';
+import { BackupError, type BackupSource, type BackupTarget } from './places.ts';
 import type { BackupTable } from './manifest.ts';
 
 /** The fastest level: rows arrive faster than higher levels can compress. */

@@ -1,4 +1,5 @@
 // Crons, and the ticks at which they fire.
+import type { Cron } from '@svc/contract';
 import pg from 'pg';
 import { type AnswerLimits, defaultAnswerLimits } from '../postgres/answer-limits.ts';
 import { type BoundedPage, readSortedPage, type SortedPage } from '../postgres/bounded-page.ts';
@@ -9,25 +10,13 @@ import { createRun } from './runs/run-creation.ts';
 import type { NewRun } from './runs/run-rows.ts';
 import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
-export interface CronRow {
-  cron_id: string;
-  assistant_id: string;
-  thread_id: string | null;
-  on_run_completed: 'delete' | 'keep';
-  schedule: string;
-  timezone: string | null;
-  end_time: string | null;
-  enabled: boolean;
+export type CronRow = Omit<Cron, 'payload' | 'metadata' | 'user_id' | 'now'> & {
   /** JSON text. */
   payload: string;
   metadata: Record<string, unknown>;
-  next_run_date: string | null;
-  last_error: string | null;
   /** The encrypted user of its runs; null for none. */
   sealed_user: string | null;
-  created_at: string;
-  updated_at: string;
-}
+};
 
 export type NewCron = Omit<CronRow, 'last_error' | 'created_at' | 'updated_at'>;
 

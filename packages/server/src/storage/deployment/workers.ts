@@ -1,4 +1,5 @@
 // Reports of workers: the runs and graphs that they execute, and the connections that they may use.
+import type { ServerWorker } from '@svc/contract';
 import type { ProcessIdentity } from '../../config/process-identity.ts';
 import type { Database } from '../postgres/database.ts';
 import { readStatement, statement } from '../postgres/statement.ts';
@@ -24,13 +25,6 @@ export interface OpenWorker {
 }
 
 /** `left`: it has stopped. `silent`: its last report is old, or its process has ended without a report. */
-export interface ListedWorker extends Omit<WorkerReport, 'draining' | 'graphs' | keyof ProcessIdentity> {
-  state: 'live' | 'draining' | 'left' | 'silent';
-  graphs: string[];
-  started_at: string;
-  seen_at: string;
-}
-
 export interface QueueState {
   /** Live workers that accept runs, and their slots. */
   workers: number;
@@ -79,7 +73,7 @@ export const statements = {
       update runs r set lease_until = now() from held where r.run_id = held.run_id returning r.run_id`),
   prune: statement(`delete from workers where seen_at < now() - interval '1 day'`),
   // The table has the processes of the last day.
-  list: readStatement<ListedWorker>(`select worker_id, name, slots, running, blocked_executors, graphs, connections,
+  list: readStatement<ServerWorker>(`select worker_id, name, slots, running, blocked_executors, graphs, connections,
         started_at, seen_at, case when ended_at is not null then 'silent' when ${hasLeft} then 'left'
           when seen_at <= now() - $1 * interval '1 ms' then 'silent' when draining then 'draining' else 'live' end as state
       from workers where seen_at > now() - interval '1 day' order by seen_at desc, worker_id limit $2`),
@@ -132,7 +126,7 @@ export const workerStorage = (db: Database) => ({
   },
 
   /** The last report first. A worker is silent from `ttlMs` after its last report. */
-  list: (ttlMs: number, limit: number): Promise<ListedWorker[]> => db.query(statements.list, [ttlMs, limit]),
+  list: (ttlMs: number, limit: number): Promise<ServerWorker[]> => db.query(statements.list, [ttlMs, limit]),
 
   /** True when a worker that executes the graph has reported itself within this time. */
   async hasServed(graph_id: string, withinMs: number): Promise<boolean> {

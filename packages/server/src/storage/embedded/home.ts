@@ -5,27 +5,8 @@ import { createHash } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readlink, stat, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Problem } from '@svc/contract/problem';
-import { openServerAddress, type ServerAddress } from './server-address.ts';
-import { findBinaries, type Binaries } from './binaries.ts';
-
-export interface Home {
-  data: string;
-  /** Folder with one file per attached process: the process's identity. */
-  attached: string;
-  lock: string;
-  /** File that names the machine or container that owns the folder. */
-  owner: string;
-  /** File on which all processes of the server hold a kernel lock. */
-  lockFile: string;
-  log: string;
-  /** A separate directory for the socket, when the path of the data is too long for one. */
-  socketDir: string | undefined;
-  binaries: Binaries;
-  address: ServerAddress;
-  unprivileged: Unprivileged;
-  /** max_connections of a server that is started now. */
-  connectionsMax: number;
-}
+import { openServerAddress } from './server-address.ts';
+import { findBinaries } from './binaries.ts';
 
 /** Bytes; the address of a Unix socket holds 107, on macOS 103, and PostgreSQL adds `/.s.PGSQL.5432`. */
 const socketPathMax = 85;
@@ -35,7 +16,7 @@ const connectionsMin = 100;
 const nodesPerServer = 3;
 
 /** `connections`: the number that this process needs. */
-export const openHome = async (given: string, connections = 0): Promise<Home> => {
+export const openHome = async (given: string, connections = 0) => {
   const dataDir = resolve(given);
   const attached = join(dataDir, 'attached');
   await mkdir(attached, { recursive: true, mode: 0o700 });
@@ -45,18 +26,25 @@ export const openHome = async (given: string, connections = 0): Promise<Home> =>
   const socketDir = Buffer.byteLength(root) > socketPathMax ? await openSocketDir(root) : undefined;
   return {
     data: join(root, 'postgres'),
+    /** Folder with one file per attached process: the process's identity. */
     attached,
     lock: join(dataDir, 'postgres.lock'),
+    /** File that names the machine or container that owns the folder. */
     owner: join(dataDir, 'postgres.owner'),
+    /** File on which all processes of the server hold a kernel lock. */
     lockFile: join(root, 'postgres.claim'),
     log: join(root, 'postgres.log'),
+    /** A separate directory for the socket, when the path of the data is too long for one. */
     socketDir,
     binaries: await findBinaries(isNobody ? sharedDir : dataDir, { mustCopy: isNobody }),
     address: await openServerAddress(dataDir, socketDir ?? root),
     unprivileged,
+    /** max_connections of a server that is started now. */
     connectionsMax: Math.max(connectionsMin, connections * nodesPerServer),
   };
 };
+
+export type Home = Awaited<ReturnType<typeof openHome>>;
 
 /** Existing data decides, because each way writes files that the other cannot read. */
 const choose = async (dataDir: string): Promise<Unprivileged> => {

@@ -14,7 +14,7 @@ export type FailureCause = 'error' | 'timeout' | 'destination';
 export interface RetryRules {
   /** Number of attempts after the first. */
   retries: number;
-  delayMs: number;
+  retryDelayMs: number;
 }
 
 /** Times are ISO 8601 with microseconds. */
@@ -241,22 +241,22 @@ const endings = (db: Database) => {
   const requeue = (
     lease: ExportLease,
     { reason, isLost }: { reason: string; isLost: boolean },
-    { retries, delayMs }: RetryRules,
+    { retries, retryDelayMs }: RetryRules,
   ): Promise<boolean> =>
     isDone(db, statements.requeue[lease.task], [
       ...leaseValues(lease),
       isLost,
       toShownText(reason),
       retries,
-      delayMs,
+      retryDelayMs,
     ]);
 
   const fail = async (
     lease: ExportLease,
     { cause, message }: { cause: FailureCause; message: string },
-    { retries, delayMs }: RetryRules,
+    { retries, retryDelayMs }: RetryRules,
   ): Promise<string | undefined> => {
-    const values = [...leaseValues(lease), cause, toShownText(message), retries, delayMs];
+    const values = [...leaseValues(lease), cause, toShownText(message), retries, retryDelayMs];
     const [row] = await db.query(statements.fail[lease.task], values);
     return row?.status ?? undefined;
   };
@@ -272,9 +272,9 @@ type Endings = ReturnType<typeof endings>;
 const sweep = async (
   db: Database,
   { requeue, fail }: Endings,
-  { timeoutMs, runTimeoutMs }: ExportTimes,
-  rules: RetryRules,
+  rules: ExportTimes & RetryRules,
 ): Promise<number> => {
+  const { timeoutMs, runTimeoutMs } = rules;
   let found = 0;
   let count = 0;
   const failures: unknown[] = [];
@@ -322,8 +322,7 @@ const ending = (db: Database) => {
       isDone(db, statements.completePartitionRun, leaseValues(lease)),
 
     /** Sweeps once. Returns how many exports and tasks were changed. */
-    sweep: (times: ExportTimes, rules: RetryRules): Promise<number> =>
-      sweep(db, { requeue, fail }, times, rules),
+    sweep: (rules: ExportTimes & RetryRules): Promise<number> => sweep(db, { requeue, fail }, rules),
 
     /** Creates exports of at most `limit` schedules whose next window ended at least `lagMs` ago. Returns how many. */
     async spawn(lagMs: number, unfinishedMax: number, limit: number): Promise<number> {

@@ -1,6 +1,13 @@
 // The rows of exports and partition runs. Times are ISO 8601 in UTC with microseconds, which JavaScript's Date does not have:
 // partitions must be adjacent to the microsecond.
-import type { Compression, ExportRunStatus, ExportStatus, FormatVersion, LayoutVersion } from '@svc/contract';
+import type {
+  Compression,
+  ExportProgress,
+  ExportRunStatus,
+  ExportStatus,
+  FormatVersion,
+  LayoutVersion,
+} from '@svc/contract';
 import { exactTime } from '../postgres/exact-text.ts';
 
 export interface ExportRow {
@@ -30,19 +37,10 @@ export interface ExportRow {
 }
 
 /** Sums over the partition runs of an export. */
-export interface ExportSums {
-  runs_total: number;
-  runs_completed: number;
-  runs_running: number;
-  runs_failed: number;
-  rows_written: number;
-  bytes_written: number;
-  raw_bytes: number;
-  files: number;
-  heartbeat_at: string | null;
+export type ExportSums = Omit<ExportProgress, 'percent' | 'rows_per_second'> & {
   /** Fraction of the time span of all partition runs that is written; null when there are none. */
   done: number | null;
-}
+};
 
 export interface PendingUpload {
   target_cursor: string;

@@ -82,8 +82,6 @@ const conditionsOf = (
 const filledId = (prefix: string, digit: string): string =>
   prefix + '00000000-0000-0000-0000-000000000000'.slice(prefix.length).replaceAll('0', digit);
 
-export type ExportStorage = ReturnType<typeof exportStorage>;
-
 export const exportStorage = (db: Database) => ({
   /** Creates the export with its partition runs, in one transaction. */
   create: (

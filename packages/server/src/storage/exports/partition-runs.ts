@@ -36,8 +36,6 @@ export const lists = {
   ),
 };
 
-export type PartitionRunStorage = ReturnType<typeof partitionRunStorage>;
-
 export const partitionRunStorage = (db: Database) => ({
   /**
    * In the order of their partitions, with the total number that match. Returns no rows when `limit` is null and more than `unpagedMax`

@@ -1,8 +1,8 @@
 // The connection of SVC_DATABASE_LISTEN_URI, which keeps its session while SVC_DATABASE_URI leads to a pooler in transaction mode.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
 import type pg from 'pg';
+import { within } from '../../backoff.ts';
 import { type ConnectionSetup, type DatabaseOptions, directSetup } from './connection-options.ts';
 import type { Database } from './database.ts';
 import { connectAny } from './listener.ts';
@@ -52,11 +52,7 @@ const receives = async (client: pg.Client, database: Database): Promise<boolean>
   const received = new Promise<boolean>((resolve) => client.once('notification', () => resolve(true)));
   await client.query(`listen ${client.escapeIdentifier(channel)}`);
   await database.query({ text: `select pg_notify($1, '')` }, [channel]);
-  const stop = new AbortController();
-  const timeOut = sleep(notificationMs, false, { signal: stop.signal }).catch(() => false);
-  const isReceived = await Promise.race([received, timeOut]);
-  stop.abort();
-  return isReceived;
+  return within(received, notificationMs, () => false);
 };
 
 const explain = (cause: unknown): Problem => {

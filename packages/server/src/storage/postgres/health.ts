@@ -1,6 +1,6 @@
 // Checks that the database can serve requests: it is reachable, writable, and its disk has room.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Problem } from '@svc/contract/problem';
+import { within } from '../../backoff.ts';
 import type { Database } from './database.ts';
 import type { Outage } from './connection-pool.ts';
 import { statement } from './statement.ts';
@@ -23,29 +23,17 @@ export const statements = {
   ),
 };
 
-export type DatabaseHealth = ReturnType<typeof databaseHealth>;
-
 export const databaseHealth = (db: Database) => ({
   /** Throws `unavailable` with the reason. */
   async check(): Promise<void> {
-    const isDone = new AbortController();
     const look = db.transact(async (tx) => {
       await tx.query(statements.bounds, []);
       return tx.query(statements.probe, []);
     });
-    look.catch(() => undefined); // it may fail after the time limit, which has been reported
-    const timeOut = async (): Promise<never> => {
-      await sleep(lookMs, undefined, { signal: isDone.signal });
+    const [row] = await within(look, lookMs, () => {
       throw noAnswer(db.outage());
-    };
-    const timer = timeOut();
-    timer.catch(() => undefined); // rejects with an AbortError when it was not needed
-    try {
-      const [row] = await Promise.race([look, timer]);
-      if (row?.read_only) throw new Problem('unavailable', 'The database is read-only at the moment');
-    } finally {
-      isDone.abort();
-    }
+    });
+    if (row?.read_only) throw new Problem('unavailable', 'The database is read-only at the moment');
   },
 });
 

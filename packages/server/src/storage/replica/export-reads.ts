@@ -6,10 +6,9 @@
 import { type TimeLimit, timeLimit } from '../../abort.ts';
 import { pause } from '../../backoff.ts';
 import type { Database, Transactions } from '../postgres/database.ts';
-import { checkHistory, hasReplayed } from './check-position.ts';
+import { checkHistory, hasReplayed, type PrimaryPosition, type StandbyPosition } from './wal-position.ts';
 import { type FallbackReason, fallbackReasonOf, ReplicaUnusable } from './fallback.ts';
 import type { ReplicaConnections } from './replica-connections.ts';
-import type { PrimaryPosition, StandbyPosition } from './wal-position.ts';
 
 export interface ExportReadParts {
   primary: Transactions;

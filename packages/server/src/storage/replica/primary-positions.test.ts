@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PrimaryPositions } from './primary-positions.ts';
+import { PrimaryPositions } from './replica-monitor.ts';
 import type { PrimaryPosition } from './wal-position.ts';
 
 const at = (flushed: bigint, timeline = 1): PrimaryPosition => ({

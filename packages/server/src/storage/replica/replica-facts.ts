@@ -1,9 +1,8 @@
 // What an operator wants to know about the replica: whether it follows the primary, and how far it is behind.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../postgres/database.ts';
-import { hasReplayed } from './check-position.ts';
+import { hasReplayed, primaryPosition, type StandbyPosition } from './wal-position.ts';
 import { ReplicaConnections, replicaOptions } from './replica-connections.ts';
-import { primaryPosition, type StandbyPosition } from './wal-position.ts';
 
 export interface ReplicaFacts {
   version: string;

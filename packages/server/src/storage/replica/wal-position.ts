@@ -4,6 +4,7 @@
 // standby of the old primary may have replayed a part of the old timeline that the new primary does not have.
 import type { Database } from '../postgres/database.ts';
 import { readStatement } from '../postgres/statement.ts';
+import { ReplicaUnusable } from './fallback.ts';
 
 /** Where positions belong to. Two servers with the same history have the same bytes at the same position. */
 export interface WalHistory {
@@ -71,3 +72,14 @@ export const toStandbyPosition = (row: StandbyRow): StandbyPosition => ({
 
 export const hasSameHistory = (one: WalHistory, other: WalHistory): boolean =>
   one.system === other.system && one.timeline === other.timeline && one.database === other.database;
+
+/** Throws ReplicaUnusable unless the server is a standby with the history of the primary. */
+export const checkHistory = (position: StandbyPosition, primary: WalHistory): void => {
+  if (!position.is_standby) throw new ReplicaUnusable('not_standby', 'The replica is not a standby');
+  if (!hasSameHistory(position, primary))
+    throw new ReplicaUnusable('other_history', 'The replica does not follow the history of the primary');
+};
+
+/** True when the replica has replayed everything up to a position of the primary. */
+export const hasReplayed = ({ replayed }: StandbyPosition, target: bigint): boolean =>
+  replayed !== null && replayed >= target;

@@ -7,11 +7,22 @@
 import { Problem } from '@svc/contract/problem';
 import type { Database } from '../postgres/database.ts';
 import { assertNoRestore } from './restore-table.ts';
-import { SchemaConflict } from './schema-conflict.ts';
 import { type FunctionSet, type Migration, readSchemaFiles, type SchemaFiles } from './sql-files.ts';
 
 /** Advisory lock of migrating processes. Every process uses this number, for this purpose only. */
 const lockKey = 7_301_955_201;
+
+/** This release cannot use the schema of the database. */
+export class SchemaConflict extends Problem {
+  readonly what: string;
+  readonly remedy: string;
+
+  constructor(what: string, remedy: string) {
+    super('conflict', `${what}. ${remedy}`);
+    this.what = what;
+    this.remedy = remedy;
+  }
+}
 
 interface Applied {
   version: number;

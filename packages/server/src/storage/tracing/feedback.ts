@@ -1,25 +1,16 @@
 // Feedback on trace runs and on projects. It may arrive before its trace run. Feedback on a project has the id of the project as `run_id`.
+import type { Feedback } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
 import { fromExactJson, fromExactText, toExactJson, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
-export interface FeedbackRow {
-  id: string;
-  /** null for feedback on a project. */
-  run_id: string | null;
-  trace_id: string | null;
-  session_id: string | null;
-  key: string;
-  /** A decimal. */
+/** `score` is a decimal. */
+export type FeedbackRow = Omit<Feedback, 'score' | 'value' | 'correction'> & {
   score: string | null;
   value: unknown;
   correction: unknown;
-  comment: string | null;
-  feedback_source: Record<string, unknown>;
-  created_at: string;
-  modified_at: string;
-}
+};
 
 export type NewFeedback = Omit<FeedbackRow, 'created_at' | 'modified_at'> & { tenant_id: string };
 

@@ -1,4 +1,5 @@
 // Projects: groups of trace runs in a workspace. The index is on a hash of the name, because a name may be too long for an index.
+import type { Project } from '@svc/contract';
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { Problem } from '@svc/contract/problem';
@@ -7,15 +8,8 @@ import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
 
-export interface ProjectRow {
-  id: string;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  /** JSON text. */
-  extra: string | null;
-  start_time: string;
-}
+/** `extra` is JSON text. */
+export type ProjectRow = Omit<Project, 'extra' | 'reference_dataset_id'> & { extra: string | null };
 
 export interface ProjectFilter {
   ids?: string[] | undefined;

@@ -3,9 +3,16 @@
 // and repeated writes in any order leave them correct.
 import type { Database, Transactions } from '../postgres/database.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { intervalSql, secondsSql } from './interval-sql.ts';
+import {
+  costColumns,
+  type Intervals,
+  intervalSql,
+  type IntervalSums,
+  secondsSql,
+  tokenColumns,
+  type TraceRunSums,
+} from './trace-run-sums.ts';
 import type { Bind } from './trace-condition-sql.ts';
-import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import type { TraceRunScope } from './trace-scope.ts';
 import { type Statement, statement } from '../postgres/statement.ts';
 
@@ -24,10 +31,9 @@ interface Histograms {
 type Row<Sums> = Omit<Sums, 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'> &
   Histograms;
 
-const countNames = ['run_count', 'error_count', 'prompt_tokens', 'completion_tokens', 'total_tokens'];
-const costNames = ['prompt_cost', 'completion_cost', 'total_cost'];
+const countNames = ['run_count', 'error_count', ...tokenColumns];
 const counts = countNames.map((column) => `token_sum(sum(${column})) as ${column}`).join(', ');
-const costs = costNames.map((column) => `sum(${column})::text as ${column}`).join(', ');
+const costs = costColumns.map((column) => `sum(${column})::text as ${column}`).join(', ');
 
 const times = ['latency', 'first_token'];
 
@@ -91,7 +97,7 @@ const toIntervalStatement = (intervals: Intervals, bind: Bind): Statement<Row<In
       cross join lateral count_trace_runs($1, f.session_id, '-infinity', greatest(f.begins, span.since),
         least(${endOf('f.begins')}, span.before)) h`;
   return statement(`${partsSql(`${beginOf('h.hour')} as begins, `, far)}
-    select ${['at', ...countNames, ...costNames, ...times].join(', ')}
+    select ${['at', ...countNames, ...costColumns, ...times].join(', ')}
     from (select begins, ${secondsSql('begins')} as at, ${counts}, ${costs} from parts group by begins) sums
     ${times.map((what) => `left join ${stepsByInterval(what)} using (begins)`).join(' ')}`);
 };

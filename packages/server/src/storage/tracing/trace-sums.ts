@@ -1,41 +1,26 @@
 // Sums over trace runs of a scope, and over the trace runs of threads.
+import type { TraceThread } from '@svc/contract';
 import type { Transactions } from '../postgres/database.ts';
 import { fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { intervalSql, secondsSql } from './interval-sql.ts';
+import {
+  costSums,
+  type Intervals,
+  intervalSql,
+  type IntervalSums,
+  secondsSql,
+  tokenColumns,
+  type TraceRunSums,
+} from './trace-run-sums.ts';
 import type { Bind } from './trace-condition-sql.ts';
 import { isByHour, isWholeHours, sumHourIntervals, sumHours } from './trace-hours.ts';
-import type { Intervals, IntervalSums, TraceRunSums } from './trace-run-sums.ts';
 import { type TraceRunScope, scopeSql } from './trace-scope.ts';
 import { type Statement, statement } from '../postgres/statement.ts';
 
 /** Above this number of trace runs, stored hours are added up where possible. */
 const exactRunsMax = 10_000;
 
-export interface ThreadSums {
-  thread_id: string;
-  /** Turns: traces with a trace run of the thread. */
-  count: number;
-  run_count: number;
-  /** Trace runs of these traces without a thread id. */
-  runs_without_thread_id: number;
-  num_errored_turns: number;
-  latency_p50: number | null;
-  latency_p99: number | null;
-  min_start_time: string;
-  max_start_time: string;
-  prompt_tokens: number;
-  completion_tokens: number;
-  total_tokens: number;
-  prompt_cost: string | null;
-  completion_cost: string | null;
-  total_cost: string | null;
-  first_trace_id: string;
-  last_trace_id: string;
-  first_inputs: string | null;
-  last_outputs: string | null;
-  last_error: string | null;
-}
+export type ThreadSums = Omit<TraceThread, 'notice'>;
 
 /** The median and the 99th percentile. */
 type Percentiles = [number, number] | null;
@@ -45,16 +30,10 @@ const seconds = (from: string, to: string): string => `date_part('epoch', ${to} 
 
 /**
  * Each token is counted once: when a model call is nested in another one (a wrapper), only the outer one counts, since it includes the
- * inner one. Costs are those of model calls that count, and of all other trace runs.
+ * inner one.
  */
-const tokenSums = ['prompt_tokens', 'completion_tokens', 'total_tokens']
+const tokenSums = tokenColumns
   .map((column) => `token_sum(sum(${column}) filter (where is_counted)) as ${column}`)
-  .join(', ');
-const costSums = ['prompt_cost', 'completion_cost', 'total_cost']
-  .map(
-    (column) =>
-      `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
-  )
   .join(', ');
 
 /** Join condition for an enclosing model call in the project that has counted the tokens; the same as in count_trace_runs(). */

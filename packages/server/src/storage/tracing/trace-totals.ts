@@ -3,37 +3,28 @@ import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { statement } from '../postgres/statement.ts';
+import { costColumns, costSums, tokenColumns } from './trace-run-sums.ts';
+import type { TraceRunRow } from './trace-row.ts';
 
-export interface TraceTotals {
+export const totalColumns = [...tokenColumns, ...costColumns];
+
+/** Tokens are null when no trace run has any, likewise costs. `first_token_time`: the earliest of the trace. */
+export type TraceTotals = Pick<TraceRunRow, (typeof totalColumns)[number] | 'first_token_time'> & {
   trace_id: string;
-  /** Null when no trace run has token counts. */
-  prompt_tokens: number | null;
-  completion_tokens: number | null;
-  total_tokens: number | null;
-  /** Decimals; null when no trace run has a cost. */
-  prompt_cost: string | null;
-  completion_cost: string | null;
-  total_cost: string | null;
-  /** The earliest of the trace. */
-  first_token_time: string | null;
-}
+};
 
 /** A model call nested in another one (a wrapper) is not counted, since the outer one includes it. */
 const isCounted = `r.run_type = 'llm' and not exists (select from tenant_runs p
   where p.tenant_id = $1 and p.id = r.parent_run_id and p.trace_id = r.trace_id and p.run_type = 'llm'
     and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity') offset 0)`;
 
-const tokens = ['prompt_tokens', 'completion_tokens', 'total_tokens'].map(
+const tokens = tokenColumns.map(
   (column) =>
     `case when count(${column}) filter (where is_counted) > 0 then token_sum(sum(${column}) filter (where is_counted)) end as ${column}`,
 );
-const costs = ['prompt_cost', 'completion_cost', 'total_cost'].map(
-  (column) =>
-    `sum(${column}) filter (where run_type is distinct from 'llm' or is_counted)::text as ${column}`,
-);
 
 export const ofTraces =
-  statement<TraceTotals>(`select trace_id, ${[...tokens, ...costs].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
+  statement<TraceTotals>(`select trace_id, ${[...tokens, costSums].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
     from (select r.trace_id, r.run_type, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost,
         r.total_cost, r.first_token_time, ${isCounted} as is_counted
       from tenant_runs r where r.tenant_id = $1 and r.trace_id = any ($2::uuid[])

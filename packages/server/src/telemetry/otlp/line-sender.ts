@@ -13,7 +13,7 @@ import { type WaitingLines, waitingLinesMax } from '../waiting-lines.ts';
 import { FailureLog, type WarningLog } from './failure-log.ts';
 import { logExporter } from './otlp-exporters.ts';
 import { type ServerIdentity, serverResource } from './server-resource.ts';
-import { levelAndTime } from '../sent-line.ts';
+import { levelAndTime } from '../log-lines.ts';
 import { isRecord } from '../../json/is-record.ts';
 
 /** Sends lines in batches. */

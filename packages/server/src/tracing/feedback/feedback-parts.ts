@@ -5,9 +5,7 @@ import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
 import { refusalOf } from '../../storage/postgres/sql-state.ts';
 import { isSameId } from '../ingest/read-parts.ts';
 import { parseJson } from '../ingest/sent-json.ts';
-import type { Rejections } from '../ingest/rejections.ts';
-import type { SentFeedback } from '../ingest/sent-feedback.ts';
-import { RunRejected } from '../ingest/sent-run.ts';
+import { type Rejections, RunRejected, type SentFeedback } from '../ingest/sent-run.ts';
 import type { FeedbackService, GivenFeedback } from './feedback-service.ts';
 
 /** Stores each part; adds invalid ones to the rejections. Returns the number of stored ones. */

@@ -6,21 +6,24 @@ import type {
   TraceRunCondition,
   ValueTest,
 } from '../../storage/tracing/trace-condition.ts';
-import { type EntryField, type EntrySource, fields, type RunField } from './fields.ts';
-import { FilterError } from './filter-error.ts';
-import { type Node, parse } from './parse.ts';
 import {
   booleanOf,
+  type EntryField,
+  type EntrySource,
+  fields,
   idOf,
   isNull,
   listOf,
   numberOf,
   objectOf,
+  type RunField,
   secondsOf,
   stringOf,
   textOf,
   timeOf,
-} from './values.ts';
+} from './fields.ts';
+import { FilterError } from './filter-error.ts';
+import { type Node, parse } from './parse.ts';
 
 const comparators = [
   'eq',

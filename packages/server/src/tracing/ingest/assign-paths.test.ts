@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignPaths } from './assign-paths.ts';
+import { assignPaths } from './ingest-task.ts';
 import type { NewRunWrite } from './run-write.ts';
 
 const id = (n: number): string => `00000000-0000-4000-8000-00000000000${n}`;

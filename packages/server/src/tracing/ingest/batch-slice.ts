@@ -5,9 +5,7 @@ import type { Cell } from '../../storage/postgres/column-array.ts';
 import type { TraceField } from '../../storage/tracing/trace-columns.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import type { NewRunWrite } from './run-write.ts';
-import { Rejections } from './rejections.ts';
-import type { SentFeedback } from './sent-feedback.ts';
-import type { Rejection } from './sent-run.ts';
+import { type Rejection, Rejections, type SentFeedback } from './sent-run.ts';
 
 /** A range in the bytes of a slice. */
 type Range = readonly [start: number, end: number];

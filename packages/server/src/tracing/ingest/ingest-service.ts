@@ -2,16 +2,14 @@
 // stored is listed in the response; the rest of the request is stored.
 import type { IngestAnswer } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import { buffersOf, ByteBlocks } from '../../parsing/byte-blocks.ts';
+import { buffersOf, ByteBlocks, type Chunks } from '../../parsing/byte-blocks.ts';
 import { BudgetExceeded, inlineBytesMax, inlineLimits, type JsonLimits } from '../../json/json-limits.ts';
 import type { LoopTurns } from '../../parsing/loop-turns.ts';
 import type { TaskRunner } from '../../parsing/tasks.ts';
-import type { Chunks } from '../../parsing/byte-blocks.ts';
 import { type RunBatch, unpack } from './batch-slice.ts';
 import { type IngestFormat, type IngestQuestion, type IngestTasks, readRuns } from './ingest-task.ts';
-import { Rejections } from './rejections.ts';
+import { Rejections, type SentFeedback } from './sent-run.ts';
 import { RunStore, type StoreParts } from './run-store.ts';
-import type { SentFeedback } from './sent-feedback.ts';
 
 export interface IngestParts extends StoreParts {
   /** Stores feedback that came with runs; adds invalid feedback to the rejections. Returns how many were stored. */

@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 import type { JsonBudget } from '../../json/json-limits.ts';
 import type { Attachment } from '../../storage/tracing/traces.ts';
 import { MultipartReader, type Part } from './multipart.ts';
-import { Rejections } from './rejections.ts';
-import { FeedbackParts } from './sent-feedback.ts';
-import { parseJson, readJson } from './sent-json.ts';
 import {
+  FeedbackParts,
   type Payload,
   type PayloadName,
   payloadNames,
   payloadsIn,
+  Rejections,
   RunRejected,
   type SentRun,
 } from './sent-run.ts';
+import { parseJson, readJson } from './sent-json.ts';
 import { isRecord } from '../../json/is-record.ts';
 
 export interface Batch {

@@ -3,7 +3,7 @@ import type { Attachment, TraceStorage, TraceWrite } from '../../storage/tracing
 import type { PriceService } from '../prices/price-service.ts';
 import type { ProjectService } from '../projects/project-service.ts';
 import type { Admission } from './admission.ts';
-import type { Rejections } from './rejections.ts';
+import type { Rejections } from './sent-run.ts';
 import type { RunBatch } from './batch-slice.ts';
 import type { NewRunWrite } from './run-write.ts';
 import { type OnRefused, type RefusedItems, storeInParts } from './split-store.ts';

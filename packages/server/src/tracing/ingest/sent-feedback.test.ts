@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FeedbackParts } from './sent-feedback.ts';
+import { FeedbackParts } from './sent-run.ts';
 
 const part = (id: string, bytes: number) => ({ id, content: new Uint8Array(bytes) });
 

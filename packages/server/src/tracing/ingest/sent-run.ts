@@ -63,3 +63,54 @@ export const assertRuns = (count: number): void => {
       `A request may have at most ${runsMax} runs. Send more in several requests.`,
     );
 };
+
+/** Feedback in a part of a multipart body, as it was sent. */
+export interface SentFeedback {
+  /** The id in the name of the part. */
+  id: string;
+  content: Uint8Array;
+}
+
+/** Of a request. Feedback is parsed on the main thread, and each is stored by a statement of its own. */
+const limits = { count: 1_000, bytes: 1_048_576 };
+
+/** The feedback of a request, up to the limits. */
+export class FeedbackParts {
+  readonly all: SentFeedback[] = [];
+  #bytes = 0;
+
+  /** Returns why the part is refused, or undefined. */
+  add(part: SentFeedback): string | undefined {
+    const bytes = this.#bytes + part.content.length;
+    if (this.all.length === limits.count || bytes > limits.bytes)
+      return `a request has at most ${limits.count} feedback parts, of ${limits.bytes} bytes together`;
+    this.#bytes = bytes;
+    this.all.push(part);
+    return undefined;
+  }
+}
+
+// The rejected runs of a batch: all are counted, the first ones are listed in the response. Stored runs that differ from what was sent are
+// listed too.
+
+/** Maximum number of rejections that a response lists. */
+const namedMax = 100;
+
+export class Rejections {
+  readonly named: Rejection[] = [];
+  count = 0;
+
+  add(id: string | null, message: string): void {
+    this.addAll([{ id, message }], 1);
+  }
+
+  /** Lists a run that was stored, and how it differs from what was sent. */
+  note(id: string, message: string): void {
+    this.addAll([{ id, message }], 0);
+  }
+
+  addAll(named: readonly Rejection[], count: number): void {
+    this.count += count;
+    for (const one of named) if (this.named.length < namedMax) this.named.push(one);
+  }
+}

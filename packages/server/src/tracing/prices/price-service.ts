@@ -1,13 +1,8 @@
 // Prices of models. The cost of a run is computed when the run is stored; later price changes do not affect it.
-import type { ModelPrice, modelPriceRoutes } from '@svc/contract';
+import type { ModelPrice, modelPriceRoutes, RouteInput } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toExactJson } from '../../storage/postgres/exact-text.ts';
-import type {
-  ModelPriceRow,
-  ModelPriceStorage,
-  NewModelPrice,
-  PricedModel,
-} from '../../storage/tracing/model-prices.ts';
+import type { ModelPriceStorage, NewModelPrice, PricedModel } from '../../storage/tracing/model-prices.ts';
 import { pricedBit } from '../../storage/tracing/trace-columns.ts';
 import type { TraceWrite } from '../../storage/tracing/traces.ts';
 import { microsOf } from '../../api/time.ts';
@@ -15,16 +10,10 @@ import type { Handlers } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
 import { addDecimals, type Decimal, decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
 
-export interface GivenPrice {
-  name: string;
-  match_pattern: string;
-  provider?: string | undefined;
-  start_time?: string | undefined;
-  prompt_cost: string;
-  completion_cost: string;
-  prompt_cost_details?: Record<string, string> | undefined;
-  completion_cost_details?: Record<string, string> | undefined;
-}
+type PriceBody = RouteInput<(typeof modelPriceRoutes)['createModelPrice']>['body'];
+
+export type GivenPrice = Partial<PriceBody> &
+  Pick<PriceBody, 'name' | 'match_pattern' | 'prompt_cost' | 'completion_cost'>;
 
 /** Lifetime of a cache entry, after which changes by other nodes are seen. */
 const freshMs = 30_000;
@@ -37,7 +26,7 @@ const modelCharsMax = 500;
 export class PriceService {
   readonly #storage: ModelPriceStorage;
   /** Cache, by workspace, provider and model. */
-  readonly #known = new Map<string, { rows: readonly ModelPriceRow[]; untilMs: number }>();
+  readonly #known = new Map<string, { rows: readonly ModelPrice[]; untilMs: number }>();
   /** Incremented by every change of a price. A lookup that began before a change is not cached. */
   #changes = 0;
 
@@ -88,8 +77,8 @@ export class PriceService {
   async #find(
     tenant_id: string,
     models: readonly PricedModel[],
-  ): Promise<ReadonlyMap<string, readonly ModelPriceRow[]>> {
-    const found = new Map<string, readonly ModelPriceRow[]>();
+  ): Promise<ReadonlyMap<string, readonly ModelPrice[]>> {
+    const found = new Map<string, readonly ModelPrice[]>();
     const unknown = new Map<string, PricedModel>();
     for (const model of models) {
       const key = keyOf(tenant_id, model);
@@ -114,7 +103,7 @@ export class PriceService {
     return found;
   }
 
-  #remember(key: string, rows: readonly ModelPriceRow[]): void {
+  #remember(key: string, rows: readonly ModelPrice[]): void {
     if (this.#known.size >= modelsMax) this.#known.clear();
     this.#known.set(key, { rows, untilMs: performance.now() + freshMs });
   }
@@ -161,7 +150,7 @@ const toPrice = ({
   completion_cost_details: completion_cost_details ?? {},
 });
 
-const isActive = (price: ModelPriceRow, start_time: string | null): boolean =>
+const isActive = (price: ModelPrice, start_time: string | null): boolean =>
   price.start_time === null ||
   start_time === null ||
   Date.parse(price.start_time) * 1_000 <= Number(microsOf(start_time));
@@ -173,7 +162,7 @@ const providerOf = (metadata: string): string | null => {
   return typeof ls_provider === 'string' ? ls_provider : null;
 };
 
-const writeCost = (run: TraceWrite, price: ModelPriceRow): void => {
+const writeCost = (run: TraceWrite, price: ModelPrice): void => {
   const { prompt_tokens, completion_tokens, total_tokens, usage_details } = run.fields;
   const details = typeof usage_details === 'string' ? (JSON.parse(usage_details) as Details) : {};
   const completion = Number(completion_tokens ?? 0);

@@ -4,7 +4,7 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { toCursor } from '../../api/cursor.ts';
 import type { ProjectFilter, ProjectRow, ProjectStorage } from '../../storage/tracing/projects.ts';
 import { addressOf, agentAddress } from './agent-address.ts';
-import { parseCursor } from '../traces/search-cursor.ts';
+import { parseCursor } from '../traces/run-page.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
 

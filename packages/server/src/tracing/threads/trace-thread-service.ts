@@ -6,9 +6,8 @@ import { fromExactText } from '../../storage/postgres/exact-text.ts';
 import type { TraceRunListFilter, SearchPosition } from '../../storage/tracing/trace-search.ts';
 import type { ThreadSums } from '../../storage/tracing/trace-sums.ts';
 import type { TraceStorage } from '../../storage/tracing/traces.ts';
-import { partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
+import { parseCursor, partialOf, toCursor, withTimeoutAdvice } from '../traces/run-page.ts';
 import { toScope } from '../traces/run-scope.ts';
-import { parseCursor, toCursor } from '../traces/search-cursor.ts';
 import { previewOf } from './preview.ts';
 
 type ThreadQuery = RouteInput<(typeof traceThreadRoutes)['queryTraceThreads']>['body'];

@@ -3,10 +3,9 @@ import { invalid, notFound } from '@svc/contract/problem';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import type { AttachmentService, Reader } from './attachment-service.ts';
-import type { TraceRunPage } from './run-page.ts';
+import { toCursor, type TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';
 import { payloadsOf, selectedRunText } from './selected-run.ts';
-import { toCursor } from './search-cursor.ts';
 import { timeOfMicros } from '../../api/time.ts';
 import { type FoundRuns, type TraceService, withTotals } from './trace-service.ts';
 

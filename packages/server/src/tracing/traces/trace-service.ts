@@ -4,13 +4,18 @@ import type { TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import { type PayloadColumn, payloadColumns, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
-import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import { totalColumns, type TraceTotals } from '../../storage/tracing/trace-totals.ts';
 import type { AttachmentService, Reader } from './attachment-service.ts';
-import { type PartialAnswer, partialOf, withTimeoutAdvice } from '../ingest/partial.ts';
+import {
+  parseCursor,
+  type PartialAnswer,
+  partialOf,
+  toCursor,
+  type TraceRunPage,
+  withTimeoutAdvice,
+} from './run-page.ts';
 import { type FeedbackStats, toRunText, treeText } from './run-text.ts';
-import type { TraceRunPage } from './run-page.ts';
 import { type RunSelection, toScope } from './run-scope.ts';
-import { parseCursor, toCursor } from './search-cursor.ts';
 import { type Intervals, intervalsOf, startTime } from '../../api/intervals.ts';
 import type { IntervalSums } from '../../storage/tracing/trace-run-sums.ts';
 import { microsOf, timeMs, timeOfMicros } from '../../api/time.ts';
@@ -166,7 +171,7 @@ export class TraceService {
 
   /** Adds the tokens and costs of the whole trace to its root. */
   async #withTotals(tenant_id: string, rows: readonly TraceRunRow[], select: Select): Promise<TraceRunRow[]> {
-    const needsTotals = select === undefined || totalNames.some((name) => select.has(name));
+    const needsTotals = select === undefined || totalColumns.some((name) => select.has(name));
     return needsTotals ? withTotals(rows, await this.totalsOf(tenant_id, rows)) : [...rows];
   }
 }
@@ -194,17 +199,8 @@ const sumOfRuns = 'The sum of tokens and costs of these runs';
 
 type Select = ReadonlySet<string> | undefined;
 
-const totalNames = [
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'prompt_cost',
-  'completion_cost',
-  'total_cost',
-] as const;
-
 const ofTotals = (sums: TraceTotals): Partial<TraceRunRow> =>
-  Object.fromEntries(totalNames.map((name) => [name, sums[name]]).filter(([, value]) => value !== null));
+  Object.fromEntries(totalColumns.map((name) => [name, sums[name]]).filter(([, value]) => value !== null));
 
 const byRun = (given: readonly FeedbackStat[]): Map<string, FeedbackStats> => {
   const stats = new Map<string, FeedbackStats>();

@@ -1,4 +1,5 @@
 // Calls the project's embedding model, and checks what it returns.
+import { within } from '../../../backoff.ts';
 import { EmbeddingError, type EmbeddingModel } from './embedding-model.ts';
 
 /** Texts and characters of one call. */
@@ -56,23 +57,16 @@ export class Embedder {
   async #call(work: (model: EmbeddingModel) => unknown): Promise<unknown> {
     const model = await this.#model();
     const { timeoutMs = embedMsMax, onError } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new EmbeddingError(`The embedding function took more than ${timeoutMs / 1_000} s`)),
-        timeoutMs,
-      );
-    });
     try {
-      return await Promise.race([Promise.resolve(model).then(work), timeout]);
+      return await within(Promise.resolve(model).then(work), timeoutMs, () => {
+        throw new EmbeddingError(`The embedding function took more than ${timeoutMs / 1_000} s`);
+      });
     } catch (cause) {
       onError(cause);
       if (cause instanceof EmbeddingError) throw cause;
       throw new EmbeddingError('The embedding function failed. The log of the server has its error', {
         cause,
       });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

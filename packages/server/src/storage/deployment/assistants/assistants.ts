@@ -103,8 +103,6 @@ export const statements = {
   ),
 };
 
-export type AssistantStorage = ReturnType<typeof assistantStorage>;
-
 const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 const fieldsOf = ({ assistant_id, graph_id, name, description, ...rest }: NewAssistant) => [

@@ -1,5 +1,6 @@
 // The long-term store: values by namespace and key. A namespace is a list of labels. The index sorts by the bytes of the labels, so
 // everything below a prefix is one range of it.
+import type { Item } from '@svc/contract';
 import { type AnswerLimits, defaultAnswerLimits } from '../../postgres/answer-limits.ts';
 import { type BoundedPage, readPage } from '../../postgres/bounded-page.ts';
 import type { Database } from '../../postgres/database.ts';
@@ -11,13 +12,7 @@ import { storeNamespaceStorage } from './store-namespaces.ts';
 import { type ItemVectors, type RankedItem, vectorWrites } from './store-vectors.ts';
 import { readStatement, statement } from '../../postgres/statement.ts';
 
-export interface StoreItemRow {
-  namespace: string[];
-  key: string;
-  value: Record<string, unknown>;
-  created_at: string;
-  updated_at: string;
-}
+export type StoreItemRow = Item;
 
 /** An item in a list: its value is JSON text. */
 export type ListedItem = Omit<StoreItemRow, 'value'> & { value: string };

@@ -2,7 +2,7 @@
 // which exporters do not send again.
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { OtlpAnswer } from '@svc/contract';
-import type { Rejections } from '../rejections.ts';
+import type { Rejections } from '../sent-run.ts';
 
 const messagesMax = 20;
 

@@ -1,5 +1,5 @@
 // The schema as text, so that a review shows the effect of every migration.
-import type { Database } from '../postgres/database.ts';
+import type { Database } from '../src/storage/postgres/database.ts';
 
 interface Row {
   line: string;

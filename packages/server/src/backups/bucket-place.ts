@@ -1,11 +1,10 @@
-// Writes a backup to a bucket. An object cannot be renamed, so the manifest, which is written last, makes the backup complete.
+// Backups in buckets. An object cannot be renamed, so the manifest, which is written last, makes a backup complete.
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Bucket, BucketObject } from '../s3/bucket.ts';
 import { DestinationError, StoreConflict } from '../s3/destination-error.ts';
 import { partBytesOf } from '../s3/s3-uploads.ts';
-import { BackupError } from '../storage/backup/backup-error.ts';
-import type { BackupTarget } from '../storage/backup/backup-target.ts';
+import { BackupError, type BackupSource, type BackupTarget } from '../storage/backup/places.ts';
 import { manifestName } from '../storage/backup/manifest.ts';
 
 /** The compressed rows may be larger than the estimate. */
@@ -128,6 +127,42 @@ export class BucketTarget implements BackupTarget {
       if (!(error instanceof DestinationError)) throw error;
       throw new BackupError(`${this.place} cannot be written`, { cause: error });
     }
+  }
+}
+
+export class BucketSource implements BackupSource {
+  readonly place: string;
+  readonly isRemote = true;
+  readonly #bucket: Bucket;
+  readonly #signal: AbortSignal;
+
+  constructor(place: string, bucket: Bucket, signal: AbortSignal) {
+    this.place = place;
+    this.#bucket = bucket;
+    this.#signal = signal;
+  }
+
+  async sizeOf(file: string): Promise<number> {
+    const found = await this.#bucket.head(file, this.#signal).catch((error: unknown) => {
+      throw this.#explain(error);
+    });
+    if (found === undefined) throw new Error('The object does not exist');
+    return found.bytes;
+  }
+
+  async *read(file: string): AsyncGenerator<Buffer> {
+    try {
+      yield* this.#bucket.read(file, this.#signal);
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  /** Only a missing object is a fault of the backup. */
+  #explain(error: unknown): unknown {
+    return error instanceof DestinationError && error.code !== 'NoSuchKey'
+      ? new BackupError(`${this.place} cannot be read`, { cause: error })
+      : error;
   }
 }
 

@@ -1,13 +1,12 @@
-// Writes a backup to a folder. The folder gets its name when everything is on the disk.
+// Backups in folders. A folder gets its name when everything is on the disk.
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { flushFolder } from '../flush-folder.ts';
-import { BackupError } from './backup-error.ts';
-import type { BackupTarget } from './backup-target.ts';
+import { BackupError, type BackupSource, type BackupTarget } from './places.ts';
 import { manifestName } from './manifest.ts';
 
 export class FolderTarget implements BackupTarget {
@@ -52,3 +51,20 @@ const assertFree = async (folder: string): Promise<void> => {
   });
   if (found.length > 0) throw new BackupError(`${folder} is not empty. Name a new folder for the backup`);
 };
+
+export class FolderSource implements BackupSource {
+  readonly place: string;
+  readonly isRemote = false;
+
+  constructor(folder: string) {
+    this.place = folder;
+  }
+
+  async sizeOf(file: string): Promise<number> {
+    return (await stat(join(this.place, file))).size;
+  }
+
+  read(file: string): AsyncIterable<Buffer> {
+    return createReadStream(join(this.place, file));
+  }
+}
