@@ -263,12 +263,12 @@ export const testTwoUsers = (project: string): void => {
     },
   };
 
-  /** Tested elsewhere in this file. */
+  /** Tested elsewhere. */
   const others = new Set([
     'createAssistant',
     'createThread',
     'streamThreadEvents',
-    'streamRunChanges', // in run-changes.test.ts
+    'streamRunChanges', // in test/runs/run-changes.test.ts
     'openThreadSocket',
     'createTicket',
     'getUi', // in test/ui: components belong to the project, not to a user

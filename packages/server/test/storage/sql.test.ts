@@ -40,14 +40,13 @@ describe('a call of a function that calls one that was just replaced', () => {
 const db = fixture(() => testDatabase());
 
 /** Tables with the column, without partitions. `cascades`: a foreign key with this column deletes their rows. */
-const tablesWith = (column: string): Promise<{ name: string; cascades: boolean; hasTenant: boolean }[]> =>
+const tablesWith = (column: string): Promise<{ name: string; cascades: boolean }[]> =>
   db.query(
     {
       name: '',
       text: `select c.relname as name,
                exists (select 1 from pg_constraint f
-                       where f.conrelid = c.oid and f.confdeltype = 'c' and a.attnum = any (f.conkey)) as cascades,
-               exists (select 1 from pg_attribute t where t.attrelid = c.oid and t.attname = 'tenant_id') as "hasTenant"
+                       where f.conrelid = c.oid and f.confdeltype = 'c' and a.attnum = any (f.conkey)) as cascades
              from pg_attribute a join pg_class c on c.oid = a.attrelid
              where a.attname = $1 and c.relkind in ('r', 'p') and not c.relispartition
                and c.relnamespace = 'svc'::regnamespace
@@ -64,23 +63,24 @@ const deletedBy = (functions: string[]): Set<string> => {
 };
 
 /** Tables with the column whose rows neither a foreign key nor one of the functions deletes. */
-const forgotten = async (column: string, functions: string[], ofWorkspaces = false): Promise<string[]> => {
+const forgotten = async (column: string, functions: string[]): Promise<string[]> => {
   const deleted = deletedBy(functions);
   return (await tablesWith(column))
-    .filter(({ hasTenant }) => hasTenant === ofWorkspaces)
     .filter(({ name, cascades }) => !cascades && !deleted.has(name))
     .map(({ name }) => name);
 };
 
 it('rows of a thread are deleted with it, in every table that has its id', async () => {
   const functions = ['threads/delete_thread', 'threads/sweep_deleted_thread', 'threads/delete_state'];
-  expect(await forgotten('thread_id', functions)).toEqual([]);
+  // A trace names a thread of its application.
+  expect(await forgotten('thread_id', functions)).toEqual(['trace_runs']);
 });
 
 it('rows of a run are deleted with it, in every table that has its id', async () => {
   const functions = ['threads/remove_run', 'threads/remove_runs', 'threads/delete_run', 'runs/end_run'];
-  // Ticks of crons stay when their runs go, and expire by their own age.
-  expect(await forgotten('run_id', functions)).toEqual(['cron_ticks']);
+  // Ticks of crons stay when their runs go, and expire by their own age. The others name runs of traces and exports.
+  const others = ['export_events', 'feedback', 'feedback_tokens', 'own_trace_runs', 'trace_attachments'];
+  expect(await forgotten('run_id', functions)).toEqual(['cron_ticks', ...others]);
 });
 
 it('rows of an assistant or a cron are deleted with it, in every table that has its id', async () => {
@@ -101,7 +101,6 @@ it('rows of a workspace are deleted with it or expire, in every table that has i
     await forgotten(
       'tenant_id',
       functions.map((name) => `traces/${name}`),
-      true,
     ),
   ).toEqual([]);
 });

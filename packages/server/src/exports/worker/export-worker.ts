@@ -3,7 +3,7 @@
 //
 //   claimed ─▶ running ─┬─ done ─────────────▶ completed
 //                       ├─ failed ───────────▶ retried, or failed permanently: the database decides
-//                       ├─ exporter lost ────▶ requeued, not charged
+//                       ├─ exporter lost ────▶ requeued; the fifth in a row without a file counts as failed
 //                       ├─ server stops ─────▶ requeued
 //                       ├─ lease not renewed ▶ requeued; if that cannot be saved, by another worker when the lease ends
 //                       └─ lease revoked ────▶ nothing is saved: cancelled, timed out, or claimed by another worker

@@ -1,5 +1,5 @@
 // Leases on export partition runs and manifests: claims, renewals, failures and releases by the worker. The states and the order of
-// locks are described in schema/functions/exports.
+// locks are described in schema/migrations/0005-exports.sql.
 import { formatDuration } from '../../config/settings/units.ts';
 import type { Database } from '../postgres/database.ts';
 import { exactTime, toShownText } from '../postgres/exact-text.ts';

@@ -1,4 +1,5 @@
-// Operations of an exporter under its lease. The states and the order of locks are described in schema/functions/exports.
+// Operations of an exporter under its lease. The states and the order of locks are described in
+// schema/migrations/0005-exports.sql.
 import type { Database } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-text.ts';
 import { type ExportLease, isDone, leaseValues } from './export-lease.ts';
