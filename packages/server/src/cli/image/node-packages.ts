@@ -88,7 +88,7 @@ function readManifest(folder: string): Record<string, unknown> {
 
 // What package managers need in an image: which files, and which command installs the packages of a lock file.
 
-interface PackageManager {
+export interface PackageManager {
   readonly name: 'npm' | 'pnpm' | 'yarn';
   readonly lockFile: string;
   /** Files in the folder of the lock file that change what is installed, as far as they exist. */

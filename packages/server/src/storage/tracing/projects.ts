@@ -20,7 +20,7 @@ export interface ProjectFilter {
 }
 
 /** A position in the order of (start_time, id); the time has microseconds. */
-interface Place {
+export interface Place {
   start_time: string;
   id: string;
 }
