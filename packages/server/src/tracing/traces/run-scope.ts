@@ -2,7 +2,7 @@
 import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
-import { FilterError, filterProblem } from '../filter/filter-error.ts';
+import { FilterError, filterProblem } from '../filter/parse.ts';
 import { parseFilter } from '../filter/parse-filter.ts';
 import { microsOf } from '../../api/time.ts';
 
