@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Feedback, feedbackRoutes } from '@svc/contract';
+import { type Feedback, feedbackRoutes, type RouteInput } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import type { Handlers } from '../../api/handlers.ts';
@@ -10,27 +10,13 @@ import { isSameId } from '../ingest/read-parts.ts';
 import { parseJson } from '../ingest/sent-json.ts';
 import { type Rejections, RunRejected, type SentFeedback } from '../ingest/sent-run.ts';
 
-export interface GivenFeedback {
-  id?: string | undefined;
-  /** The root of the trace when absent; without a trace, the feedback is on the project. */
-  run_id?: string | undefined;
-  trace_id?: string | undefined;
-  session_id?: string | undefined;
-  key: string;
-  score?: number | boolean | undefined;
-  value?: unknown;
-  correction?: unknown;
-  comment?: string | undefined;
-  feedback_source?: Record<string, unknown> | undefined;
-}
+type Body<Route extends keyof typeof feedbackRoutes> = RouteInput<(typeof feedbackRoutes)[Route]>['body'];
+
+/** `run_id`: the root of the trace when absent; without a trace, the feedback is on the project. */
+export type GivenFeedback = Partial<Body<'createFeedback'>> & Pick<Body<'createFeedback'>, 'key'>;
 
 /** Undefined leaves a field unchanged; null removes its value. */
-export interface ChangedFeedback {
-  score?: number | boolean | null | undefined;
-  value?: unknown;
-  correction?: unknown;
-  comment?: string | null | undefined;
-}
+export type ChangedFeedback = Partial<Body<'changeFeedback'>>;
 
 export class FeedbackService {
   readonly #feedback: FeedbackStorage;
