@@ -1,5 +1,5 @@
 import { settingDefinitions, settingKeys } from '../src/config/settings/definitions.ts';
-import type { SettingDefinition } from '../src/config/settings/setting-definition.ts';
+import type { SettingDefinition } from '../src/config/settings/setting-type.ts';
 
 const tableMarks = {
   start: '<!-- settings: npm run generate -->',

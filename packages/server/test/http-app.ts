@@ -1,5 +1,5 @@
 // A small table of routes on a real socket, for the tests of this folder.
-import { OpenStreams } from '../src/http/streams/open-streams.ts';
+import { OpenStreams } from '../src/http/streams/sse.ts';
 import { routesOf, type Routes } from '@svc/contract';
 import { Hono } from 'hono';
 import * as z from 'zod';

@@ -4,7 +4,13 @@ import { Config } from './assistants.ts';
 import { Command } from './command.ts';
 import { StreamModes } from './stream-modes.ts';
 import { CheckpointSelector } from './threads.ts';
-import { Tracer } from './tracer.ts';
+
+/** What a client that traces sends with a run. */
+export const Tracer = z
+  .object({ project_name: nullish(z.string().max(1_024)), example_id: nullish(z.string().max(256)) })
+  .describe(
+    'For tracers in graphs: copied to `langsmith_project` and `langsmith_example_id` of `configurable`. Traces that the server stores go to its own project',
+  );
 
 const Nodes = z.union([z.literal('*'), z.array(z.string().max(256)).max(1_000)]);
 const delayMaxSeconds = 30 * 24 * 60 * 60;

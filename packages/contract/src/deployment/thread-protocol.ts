@@ -4,7 +4,7 @@ import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.t
 import { routesOf } from '../route.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
-import { Tracer } from './tracer.ts';
+import { Tracer } from './run-create.ts';
 
 const Segment = z.string().min(1).max(256);
 const ProtocolNamespace = z

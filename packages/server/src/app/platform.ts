@@ -13,8 +13,11 @@ import type { ServiceParts } from './service-parts.ts';
 import { CredentialVault } from '../exports/destinations/credential-vault.ts';
 import { destinationHandlers, DestinationService } from '../exports/destinations/destination-service.ts';
 import { exportHandlers, ExportService } from '../exports/api/export-service.ts';
-import { feedbackHandlers, FeedbackService } from '../tracing/feedback/feedback-service.ts';
-import { storeFeedbackParts } from '../tracing/feedback/feedback-parts.ts';
+import {
+  feedbackHandlers,
+  FeedbackService,
+  storeFeedbackParts,
+} from '../tracing/feedback/feedback-service.ts';
 import { feedbackTokenHandlers, FeedbackTokenService } from '../tracing/feedback/feedback-token-service.ts';
 import { KeyAuthenticator } from '../auth/keys/key-authenticator.ts';
 import { keyHandlers, KeyService } from '../auth/keys/key-service.ts';

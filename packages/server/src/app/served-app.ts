@@ -17,7 +17,7 @@ import { createApp } from '../http/server/app.ts';
 import type { ServedApp } from '../http/server/listen.ts';
 import { siteRules } from '../http/server/request-site.ts';
 import { socketUrls, Upgrades } from '../http/sockets/upgrades.ts';
-import { OpenStreams } from '../http/streams/open-streams.ts';
+import { OpenStreams } from '../http/streams/sse.ts';
 import { createParsing } from '../parsing/parsing.ts';
 import { requestLimits } from '../json/json-limits.ts';
 import { CustomCode, prepareGlobals } from './custom-code.ts';

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ConfigSources } from '../config/config.ts';
 import { settingDefinitions, type SettingKey, settingKeys } from '../config/settings/definitions.ts';
 import { processEnvironment } from '../config/environment.ts';
-import type { SettingDefinition } from '../config/settings/setting-definition.ts';
+import type { SettingDefinition } from '../config/settings/setting-type.ts';
 
 /** The flags that commander passes to an action, by camel-cased name. */
 export type FlagValues = Record<string, unknown>;

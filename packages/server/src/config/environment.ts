@@ -1,6 +1,6 @@
 // The only file that reads the environment of this process.
 import { settingDefinitions, settingKeys } from './settings/definitions.ts';
-import type { SettingDefinition } from './settings/setting-definition.ts';
+import type { SettingDefinition } from './settings/setting-type.ts';
 
 /** A copy of the environment. */
 export function processEnvironment(): Record<string, string> {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { consoleRoutes, deploymentRoutes, platformRoutes, type Routes } from '@svc/contract';
 import { describe, expect, it } from 'vitest';
 import { settingDefinitions } from '../../src/config/settings/definitions.ts';
-import type { SettingDefinition } from '../../src/config/settings/setting-definition.ts';
+import type { SettingDefinition } from '../../src/config/settings/setting-type.ts';
 import { blocksOf, pages, repository, type Block, type Page } from './pages.ts';
 import { whyNoShell } from './programs.ts';
 import { checkDatabaseUris, checkFilters, checkJson, runSql } from './samples.ts';

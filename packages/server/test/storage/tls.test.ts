@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { databaseRemedy } from '../../src/cli/output/database-remedy.ts';
+import { databaseRemedy } from '../../src/cli/output/explain.ts';
 import { connectionSetup } from '../../src/storage/postgres/connection-options.ts';
 import { connectAny } from '../../src/storage/postgres/listener.ts';
 import { testDatabase } from '../database.ts';

@@ -4,9 +4,9 @@ import { type AuthEvent, authEvents, type AuthValue, type RoutePermission } from
 import { invalid, Problem } from '@svc/contract/problem';
 import type { Handler } from '../handlers/auth-definition.ts';
 import type { Caller, KeyGrant, User } from '../principal/caller.ts';
-import { checked } from '../handlers/changed-request.ts';
 import { AccessFilter, AccessFilterError } from './access-filter.ts';
 import { AuthHandlerError, callHandler } from '../handlers/handler-call.ts';
+import type { z } from 'zod';
 
 export interface Granted<E extends AuthEvent> {
   value: AuthValue<E>;
@@ -221,3 +221,13 @@ export const keyAuthorizer = ({ role, permissions }: KeyGrant): Authorizer => ({
   },
   hasAuthorized: (access) => 'permission' in access,
 });
+
+/** Throws `internal` with the reason for the log, since it is not the client's fault. */
+export const checked = <T extends z.ZodType>(event: AuthEvent, schema: T, value: unknown): z.output<T> => {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new Problem('internal', `The auth handler for ${event} changed the request into something invalid.`, {
+    cause: new AuthHandlerError(`${issue?.path.join('.')}: ${issue?.message}`),
+  });
+};

@@ -6,8 +6,14 @@ import { releaseMemoryWhenIdle } from '../../app/idle-memory.ts';
 import { createLogger, type Logger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
 import { explain } from '../output/explain.ts';
-import { isStop, serveToExit, startOrStop } from '../serving.ts';
-import { exitOnUncaught, stopSignals, type StopSignals } from '../stop-signal.ts';
+import {
+  exitOnUncaught,
+  isStop,
+  serveToExit,
+  startOrStop,
+  stopSignals,
+  type StopSignals,
+} from '../stop-signal.ts';
 import { settledWithin } from '../../backoff.ts';
 import { existsSync } from 'node:fs';
 import { type FSWatcher, watch } from 'chokidar';

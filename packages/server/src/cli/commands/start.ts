@@ -3,8 +3,7 @@ import { releaseMemoryWhenIdle } from '../../app/idle-memory.ts';
 import { exposeGarbageCollector, optimizeEarly } from '../../app/process-flags.ts';
 import { createLogger } from '../../telemetry/logger.ts';
 import { banner } from '../output/banner.ts';
-import { serveToExit, startOrStop } from '../serving.ts';
-import { exitOnUncaught, stopSignals } from '../stop-signal.ts';
+import { exitOnUncaught, serveToExit, startOrStop, stopSignals } from '../stop-signal.ts';
 
 /** Serves until a signal arrives, then waits until the runs have ended. */
 export async function start(sources: ConfigSources): Promise<void> {

@@ -15,7 +15,7 @@ import type {
 } from '../../storage/postgres/installation.ts';
 import { readSchemaState, SchemaConflict, type SchemaState } from '../../storage/schema/migrate.ts';
 import { hasRestoreTable, restoreTableProblem } from '../../storage/schema/restore-table.ts';
-import { databaseRemedy } from '../output/database-remedy.ts';
+import { databaseRemedy } from '../output/explain.ts';
 import { duration } from '../output/quantities.ts';
 import { ok, type Outcome, problem, warning } from './finding.ts';
 import { originalError } from '../../storage/postgres/sql-state.ts';

@@ -1,6 +1,6 @@
 // The parts of svc.json for the checkpointer and the store: checkpointer.ttl for threads, store.ttl and store.index for items.
 import * as z from 'zod';
-import { nearest } from './nearest.ts';
+import { nearest } from './mistake.ts';
 
 const dimsMax = 8_192;
 const minutesMax = 52_560_000; // a hundred years

@@ -1,7 +1,6 @@
 // LANGGRAPH_CONFIG: what the default assistants of graphs are created with.
 import * as z from 'zod';
-import type { Mistake } from './mistake.ts';
-import { nearest } from './nearest.ts';
+import { type Mistake, nearest } from './mistake.ts';
 
 export interface GraphDefaults {
   readonly config: Readonly<Record<string, unknown>>;

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { ItemPathError, parseItemPath } from './item-path.ts';
 import { readSource } from './graphs.ts';
 import type { IndexSection } from './expiry-schema.ts';
-import type { Mistake } from './mistake.ts';
-import { nearest } from './nearest.ts';
+import { type Mistake, nearest } from './mistake.ts';
 import { isPython } from './python-modules.ts';
 
 export interface StoreIndexConfig {

@@ -2,8 +2,7 @@
 // else is named in a warning.
 import * as z from 'zod';
 import { isRecord } from '../../json/is-record.ts';
-import type { Mistake } from './mistake.ts';
-import { nearest } from './nearest.ts';
+import { type Mistake, nearest } from './mistake.ts';
 import { SvcJsonFile } from './svc-json-schema.ts';
 
 // Recognizes a configuration file of the stock server, whatever its name.

@@ -18,11 +18,12 @@ import {
   originList,
   path,
   pathList,
+  setting,
+  type SettingDefinition,
   size,
   text,
   uuid,
 } from './setting-type.ts';
-import { setting, type SettingDefinition } from './setting-definition.ts';
 
 const second = 1_000;
 const day = 86_400 * second;

@@ -2,10 +2,9 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { settingDefinitions, type SettingKey, settingKeys, type SettingValue } from './definitions.ts';
-import type { Alias, Machine, SettingDefinition } from './setting-definition.ts';
+import type { Alias, Machine, SettingDefinition } from './setting-type.ts';
 import { type Limits, standardLimits } from './limits.ts';
-import { ConfigError, type Mistake } from '../project/mistake.ts';
-import { nearest } from '../project/nearest.ts';
+import { ConfigError, type Mistake, nearest } from '../project/mistake.ts';
 import { isRemovedKey, removedSettings } from './removed-settings.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 

@@ -6,8 +6,8 @@ import {
   readRpcMessage,
   readRpcParams,
   rpcCodes,
-  RpcError,
   rpcError,
+  RpcError,
   rpcFailure,
   type RpcId,
   RpcProblem,
@@ -17,11 +17,12 @@ import {
 import { type A2aRequest, readA2aRequest } from './a2a-request.ts';
 import { a2aError } from './a2a-error.ts';
 import type { AgentTask, Dialect } from './agent-task.ts';
-import { agentCard, modesOf } from './agent-card.ts';
 import type { Agent, AgentFinder } from './agent-finder.ts';
 import { historyView, ListParams, SendParams, TaskParams } from './params.ts';
 import type { TaskService } from './task-service.ts';
 import { sendResultOf, taskOf } from './wire.ts';
+import { isRecord } from '../../json/is-record.ts';
+import type { AssistantRow } from '../../storage/deployment/assistants/assistant-rows.ts';
 
 interface A2aParts {
   agents: AgentFinder;
@@ -120,3 +121,49 @@ const deferred = (
         rpcFailure(id, error, (err) => logger.error({ err }, 'failed to read the task of a message')),
     ),
   );
+
+// Agent cards describe an assistant to clients of the A2A protocol. A2A 0.3 and A2A 1.0 have different names for the members; a card has both.
+
+const versions = ['1.0', '0.3'];
+const namesMax = 100;
+
+const namesIn = (value: unknown): string[] | undefined =>
+  Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string')
+    ? value.slice(0, namesMax)
+    : undefined;
+
+/** Media types of parts. `metadata.a2a` of the assistant may name others. */
+export const modesOf = ({ metadata }: AssistantRow, takesMessages: boolean) => {
+  const options = isRecord(metadata['a2a']) ? metadata['a2a'] : {};
+  const usual = takesMessages ? ['text/plain', 'application/json'] : ['application/json'];
+  return {
+    input: namesIn(options['input_modes']) ?? usual,
+    output: namesIn(options['output_modes']) ?? usual,
+  };
+};
+
+export const agentCard = (assistant: AssistantRow, takesMessages: boolean, address: string) => {
+  const { assistant_id, graph_id, name, version } = assistant;
+  const description = assistant.description ?? `Runs the agent ${name} (graph ${graph_id}).`;
+  const url = `${address}/a2a/${assistant_id}`;
+  const { input: inputModes, output: outputModes } = modesOf(assistant, takesMessages);
+  const supportedInterfaces = versions.map((protocolVersion) => ({
+    url,
+    protocolBinding: 'JSONRPC',
+    protocolVersion,
+  }));
+  return {
+    name,
+    description,
+    version: String(version),
+    supportedInterfaces,
+    protocolVersion: '0.3.0',
+    url,
+    preferredTransport: 'JSONRPC',
+    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    supportsAuthenticatedExtendedCard: true,
+    defaultInputModes: inputModes,
+    defaultOutputModes: outputModes,
+    skills: [{ id: graph_id, name, description, tags: ['langgraph'], inputModes, outputModes }],
+  };
+};

@@ -2,8 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { CronCreate, type CronPatch } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
-import { ownerKey, type Authorizer } from '../../auth/authorization/authorizer.ts';
-import { checked } from '../../auth/handlers/changed-request.ts';
+import { type Authorizer, checked, ownerKey } from '../../auth/authorization/authorizer.ts';
 import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { RunGranter } from '../runs/run-grant.ts';
 import { payloadOf, runOf, type CronGrant, type CronService } from './cron-service.ts';

@@ -1,6 +1,5 @@
 import { CronPatch, type Cron, type CronCreate, type cronRoutes } from '@svc/contract';
-import type { Authorizer } from '../../auth/authorization/authorizer.ts';
-import { checked } from '../../auth/handlers/changed-request.ts';
+import { type Authorizer, checked } from '../../auth/authorization/authorizer.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { textPage } from '../../api/pagination.ts';
 import type { RunGranter } from '../runs/run-grant.ts';

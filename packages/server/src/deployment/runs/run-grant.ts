@@ -7,9 +7,8 @@ import type { AccessFilter } from '../../auth/authorization/access-filter.ts';
 import type { User } from '../../auth/principal/caller.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { SelectHeaders } from '../../config/project/header-patterns.ts';
-import type { Authorizer } from '../../auth/authorization/authorizer.ts';
+import { type Authorizer, checked } from '../../auth/authorization/authorizer.ts';
 import { withValues } from '../../api/json-text.ts';
-import { checked } from '../../auth/handlers/changed-request.ts';
 import { assistantIdOf } from '../assistants/default-assistant.ts';
 import { runIdOf, toRunRequest, type RunRequest } from './run-request.ts';
 

@@ -13,15 +13,15 @@ import type { Secret } from '../../config/settings/secret.ts';
 import type { WebhookRules } from '../../config/project/webhooks.ts';
 import type { NotificationBus } from '../../jobs/notification-bus.ts';
 import { WorkerLoop } from '../../jobs/worker-loop.ts';
-import { EgressRefused, type EgressGuard, isOn } from '../../net/guard.ts';
+import { type EgressGuard, EgressRefused, isOn } from '../../net/guard.ts';
 import { post, PostTimeout } from '../../net/post.ts';
 import type {
   ClaimedDelivery,
   DeliveryResult,
   DeliveryStorage,
 } from '../../storage/deployment/webhooks/webhook-deliveries.ts';
-import { deliveryBody, sign } from './delivery-body.ts';
 import { ownHost, ownWebhookPath, type SendOwnWebhook } from './own-webhook.ts';
+import { createHmac } from 'node:crypto';
 
 export interface WebhookTimes {
   /** For one request, from resolving the name to the last byte of the response. */
@@ -276,4 +276,16 @@ const reason = (error: unknown): string => {
   if (error instanceof PostTimeout) return `There was ${error.message}`;
   const code = (error as NodeJS.ErrnoException).code;
   return typeof code === 'string' ? `The request failed: ${code}` : 'The request failed';
+};
+
+/** The run at its end, with its values. Both are JSON texts, and are not parsed, since values may be large. */
+export const deliveryBody = (run: string, values: string | null, sentAt: string): string => {
+  const head = JSON.stringify({ ...(JSON.parse(run) as object), webhook_sent_at: sentAt });
+  return `${head.slice(0, -1)},"values":${values ?? 'null'}}`;
+};
+
+/** `t=<seconds>,v1=<hex>`: an HMAC-SHA256 of `<seconds>.<body>`. The time is signed so that receivers can reject old copies. */
+export const sign = (secret: string, body: string, sentAt: string): string => {
+  const seconds = Math.floor(Date.parse(sentAt) / 1_000);
+  return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 };

@@ -3,7 +3,7 @@ import type { ExportCreate } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { Window } from '../../storage/exports/export-creation.ts';
-import { FilterError, filterProblem } from '../../tracing/filter/filter-error.ts';
+import { FilterError, filterProblem } from '../../tracing/filter/parse.ts';
 import { parseFilter } from '../../tracing/filter/parse-filter.ts';
 import { microsOf, timeOfMicros } from '../../api/time.ts';
 

@@ -9,7 +9,7 @@ import type {
   exportRoutes,
   ExportRun,
   ExportRunStatus,
-  ExportStatus,
+  RouteInput,
 } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Refusal } from '../../storage/exports/exports.ts';
@@ -26,15 +26,9 @@ export interface ExportRules extends WireRules {
   compression: Compression;
 }
 
-export interface ExportListFilter {
-  id_prefix?: string | undefined;
-  status?: ExportStatus[] | undefined;
-  session_id?: string | undefined;
-  bulk_export_destination_id?: string | undefined;
-  source_bulk_export_id?: string | undefined;
-  created_after?: string | undefined;
-  created_before?: string | undefined;
-}
+export type ExportListFilter = Partial<
+  Omit<RouteInput<(typeof exportRoutes)['listExports']>['query'], 'limit' | 'offset'>
+>;
 
 /** Without a limit, the page contains all rows. */
 export interface Page {

@@ -15,8 +15,14 @@ import {
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { checkFree, checkQuota, type FolderRules, noRules } from './disk-space.ts';
 import { DestinationError, StoreConflict } from '../../s3/destination-error.ts';
-import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
-import { partsOfKey, pathPartFault } from './store-key.ts';
+import {
+  type LocalFile,
+  partsOfKey,
+  pathPartFault,
+  type ProbedStore,
+  type PutOptions,
+  type StoredFile,
+} from './file-store.ts';
 
 const chunkBytes = 1_024 ** 2;
 /** Bytes written between two checks of the free space. */

@@ -12,8 +12,13 @@ import { createS3Client } from '../../s3/s3-client.ts';
 import { toDestinationError } from '../../s3/s3-error.ts';
 import { partBytesOf } from '../../s3/s3-uploads.ts';
 import { type CredentialRules, credentialsOf } from './destination-credentials.ts';
-import type { LocalFile, ProbedStore, PutOptions, StoredFile } from './file-store.ts';
-import { partsOfKey } from './store-key.ts';
+import {
+  type LocalFile,
+  partsOfKey,
+  type ProbedStore,
+  type PutOptions,
+  type StoredFile,
+} from './file-store.ts';
 import type { S3Target } from './store-target.ts';
 
 /** Files up to this size are uploaded in one request. */

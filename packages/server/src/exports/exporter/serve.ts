@@ -3,7 +3,7 @@
 import { EgressGuard } from '../../net/guard.ts';
 import { type Database, openDatabase, type Transactions } from '../../storage/postgres/database.ts';
 import { ReplicaConnections } from '../../storage/replica/replica-connections.ts';
-import { exportStepStorage } from '../../storage/exports/export-steps.ts';
+import { exportStepStorage, type ExportStepStorage } from '../../storage/exports/export-steps.ts';
 import { openStore } from '../destinations/open-store.ts';
 import { fileWriter } from '../parquet/write-file.ts';
 import {
@@ -21,9 +21,10 @@ import { openParentChannel } from '../../jobs/process-channel.ts';
 import { CommitProtocol, type Step } from './commit-protocol.ts';
 import { toFailure } from './failure.ts';
 import { type ManifestStep, writeManifest } from './manifest-writing.ts';
-import { retried, retriedSteps } from './retried-steps.ts';
 import { ExportReads } from '../../storage/replica/export-reads.ts';
 import { primaryPosition, type PrimaryPosition } from '../../storage/replica/wal-position.ts';
+import { retry } from '../../backoff.ts';
+import { isUnavailable } from '../../storage/postgres/sql-state.ts';
 
 export interface ExporterHooks {
   /** Awaited after each step of a partition run. */
@@ -191,3 +192,30 @@ export const openPageReads = async (
   });
   return { reads, figures };
 };
+
+// Repeats the database operations of an exporter while the database is unavailable. All of them are idempotent.
+
+/**
+ * `forMs` is longer than the default lease: usually the server process stops the exporter earlier, because its lease has ended. Errors are
+ * not logged here: the outcome of the exporter has the last one.
+ */
+const times = { pauseMs: { first: 200, max: 400 }, forMs: 120_000 };
+
+export const retried =
+  <Args extends unknown[], T>(
+    step: (...args: Args) => Promise<T>,
+    signal: AbortSignal,
+  ): ((...args: Args) => Promise<T>) =>
+  (...args: Args): Promise<T> =>
+    retry(() => step(...args), { ...times, when: isUnavailable, signal });
+
+export const retriedSteps = (steps: ExportStepStorage, signal: AbortSignal): ExportStepStorage => ({
+  startPartitionRun: retried((lease) => steps.startPartitionRun(lease), signal),
+  beginFile: retried((...args) => steps.beginFile(...args), signal),
+  commitFile: retried((...args) => steps.commitFile(...args), signal),
+  skipFile: retried((...args) => steps.skipFile(...args), signal),
+  holds: retried((lease) => steps.holds(lease), signal),
+  files: retried((...args) => steps.files(...args), signal),
+  completeExport: retried((...args) => steps.completeExport(...args), signal),
+  hasEndedOtherwise: (lease) => steps.hasEndedOtherwise(lease),
+});

@@ -17,7 +17,7 @@ import { limitedBody } from '../body/limited-body.ts';
 import { tooLarge } from '../body/body.ts';
 import { type CallOptions, type HttpEnv, RequestCall, requestIdOf } from '../routing/call.ts';
 import type { Observe, Surface } from '../routing/mount.ts';
-import type { StartRequestSpan } from '../routing/request-span.ts';
+import type { StartRequestSpan } from '../server/request-log.ts';
 import { noPath, probePaths, rawPath, withoutPrefix } from '../server/request-path.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
 import { Exchange } from './exchange.ts';

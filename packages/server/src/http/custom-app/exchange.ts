@@ -5,10 +5,14 @@ import type { Problem } from '@svc/contract/problem';
 import { watchedBody } from '../body/limited-body.ts';
 import { type HttpEnv, type OuterRequest, requestIdOf } from '../routing/call.ts';
 import type { Observe } from '../routing/mount.ts';
-import type { RequestSpan, StartRequestSpan } from '../routing/request-span.ts';
+import {
+  logRequest,
+  type RequestEntry,
+  type RequestSpan,
+  type StartRequestSpan,
+} from '../server/request-log.ts';
 import type { HttpLogger } from '../server/problem.ts';
 import { joinVary, withHeaders } from '../server/headers.ts';
-import { logRequest, type RequestEntry } from '../server/request-log.ts';
 
 interface Reporting {
   logger: HttpLogger;

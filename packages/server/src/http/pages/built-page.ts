@@ -4,7 +4,7 @@ import { Problem } from '@svc/contract/problem';
 import type { Hono } from 'hono';
 import type { HttpContext, HttpEnv } from '../routing/call.ts';
 import { logAnswer } from '../routing/log-answer.ts';
-import type { StartRequestSpan } from '../routing/request-span.ts';
+import type { StartRequestSpan } from '../server/request-log.ts';
 import { type HttpLogger, problemResponse } from '../server/problem.ts';
 
 export interface BuiltPageOptions {

@@ -8,8 +8,7 @@ import { anybody, type Authenticate, type Caller, type Credentials } from '../..
 import type { SchemeOf } from '../../auth/principal/client-address.ts';
 import type { CreatedRun } from '../../api/call.ts';
 import type { Call } from '../../api/handlers.ts';
-import type { RequestEntry } from '../server/request-log.ts';
-import type { RequestSpan } from './request-span.ts';
+import type { RequestEntry, RequestSpan } from '../server/request-log.ts';
 
 /** A request that comes as a Fetch API Request has no request and response of Node. */
 export interface HttpEnv {

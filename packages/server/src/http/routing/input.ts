@@ -5,7 +5,7 @@ import type { Parsing } from '../../parsing/parsing.ts';
 import { type BodyLimits, readJsonBody } from '../body/body.ts';
 import type { HttpContext, RequestCall } from './call.ts';
 import { openUpload } from '../body/upload.ts';
-import { nearest } from '../../config/project/nearest.ts';
+import { nearest } from '../../config/project/mistake.ts';
 import { shortKey } from '../../json/json-faults.ts';
 
 export interface Input {

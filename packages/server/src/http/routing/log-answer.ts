@@ -1,7 +1,6 @@
 import type { HttpLogger } from '../server/problem.ts';
-import { logRequest, type RequestEntry } from '../server/request-log.ts';
+import { logRequest, type RequestEntry, type StartRequestSpan } from '../server/request-log.ts';
 import type { HttpContext } from './call.ts';
-import type { StartRequestSpan } from './request-span.ts';
 
 /** Logs a request that no handler has answered, or reports it to the part of the program that logs it. */
 export const logAnswer = (

@@ -13,10 +13,15 @@ import { probePaths } from '../server/request-path.ts';
 import { type Authenticated, type CallOptions, type HttpContext, type HttpEnv, RequestCall } from './call.ts';
 import { type Input, readInput } from './input.ts';
 import { HttpProblem, problemResponse } from '../server/problem.ts';
-import { type AuditLogger, logAudit } from '../server/audit-log.ts';
-import { logRequest, type RequestEntry } from '../server/request-log.ts';
+import {
+  type AuditLogger,
+  logAudit,
+  logRequest,
+  type RequestEntry,
+  type RequestSpan,
+  type StartRequestSpan,
+} from '../server/request-log.ts';
 import { logAnswer } from './log-answer.ts';
-import type { RequestSpan, StartRequestSpan } from './request-span.ts';
 import { foreignPage, siteOf, type SiteRules } from '../server/request-site.ts';
 import { isStream, type PathMethods, supportsHead } from './path-methods.ts';
 import { respond, type ResponseOptions } from './respond.ts';

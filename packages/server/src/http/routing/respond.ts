@@ -15,8 +15,7 @@ import { type JsonPart, textOf } from '../../parsing/json-bytes.ts';
 import type { RequestCall } from './call.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders, sseHeaders, textHeaders } from '../server/headers.ts';
 import { within } from '../../backoff.ts';
-import { type DeferredOptions, sendDeferred } from '../streams/deferred.ts';
-import type { HttpLogger } from '../server/problem.ts';
+import { type HttpLogger, logProblem, toProblem } from '../server/problem.ts';
 import { handshakeNeeded, type Upgrades } from '../sockets/upgrades.ts';
 import {
   countUnsent,
@@ -26,6 +25,7 @@ import {
   writeParts,
 } from '../streams/response-body.ts';
 import { type SseOptions, streamEvents } from '../streams/sse.ts';
+import type { Writable } from 'node:stream';
 
 export interface ResponseOptions {
   sse: SseOptions;
@@ -159,4 +159,41 @@ const headersOf = (facts: ReplyFacts): Record<string, string> => {
 const cookieText = ({ name, value, maxAgeSeconds, isSecure, isSentFromOtherSites }: ReplyCookie): string => {
   const site = isSentFromOtherSites === true ? 'Lax' : 'Strict';
   return `${name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${site}${isSecure ? '; Secure' : ''}`;
+};
+
+// Sends JSON that is available when a run ends. If that is soon, the response is an ordinary one. Otherwise the head is sent early,
+// followed by newlines (whitespace before JSON), so that no proxy closes the connection as idle.
+
+export interface DeferredOptions {
+  /** How long to wait for the text before the head is sent. */
+  waitMs: number;
+  newlineMs: number;
+}
+
+/** Sends newlines until the text is available, then the text. The head is sent already. */
+export const sendDeferred = (
+  out: Writable,
+  response: DeferredResponse,
+  newlineMs: number,
+  request: { requestId: string; logger: HttpLogger; onText: (text: string) => void },
+): void => {
+  const beat = setInterval(() => {
+    // A client that does not read needs no more newlines.
+    if (!out.writableNeedDrain) out.write('\n');
+  }, newlineMs);
+  out.on('close', () => clearInterval(beat));
+  if (out.destroyed) clearInterval(beat);
+  else out.write('\n');
+  response.text
+    .catch((error: unknown) => {
+      const problem = toProblem(error);
+      logProblem(problem, request.requestId, request.logger);
+      return JSON.stringify({ __error__: { error: problem.code, message: problem.message } });
+    })
+    .then((text) => {
+      clearInterval(beat);
+      request.onText(text);
+      if (!out.destroyed) out.end(text);
+    })
+    .catch(() => out.destroy());
 };

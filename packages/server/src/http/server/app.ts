@@ -4,11 +4,11 @@ import { createSchemeOf, type SchemeOf } from '../../auth/principal/client-addre
 import { type JsonLimits, requestLimits } from '../../json/json-limits.ts';
 import type { Parsing } from '../../parsing/parsing.ts';
 import { type HttpContext, type HttpEnv, requestIdOf } from '../routing/call.ts';
-import type { AuditLogger } from './audit-log.ts';
+import type { AuditLogger } from './request-log.ts';
 import { emptyHeaders, htmlHeaders, jsonHeaders } from './headers.ts';
 import { BuiltPage } from '../pages/built-page.ts';
 import { mount, type MountOptions, type Observe, type Surface } from '../routing/mount.ts';
-import type { OpenStreams } from '../streams/open-streams.ts';
+import type { OpenStreams } from '../streams/sse.ts';
 import { type HttpLogger, problemResponse } from './problem.ts';
 import { rawPath, urlCharsMax, withoutPrefix } from './request-path.ts';
 import { logAnswer } from '../routing/log-answer.ts';

@@ -5,7 +5,7 @@ import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { Problem, type ProblemCode, problems } from '@svc/contract/problem';
 import type { HttpEnv } from '../routing/call.ts';
 import type { Upgrades } from '../sockets/upgrades.ts';
-import type { OpenStreams } from '../streams/open-streams.ts';
+import type { OpenStreams } from '../streams/sse.ts';
 import { createRequestGuard, type RequestGuardOptions } from './request-guard.ts';
 import { jsonHeaders } from './headers.ts';
 import { type HttpLogger, malformedTarget, problemBody } from './problem.ts';

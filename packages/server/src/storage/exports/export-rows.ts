@@ -21,7 +21,7 @@ import type { RowBytes } from '../postgres/copy-out.ts';
 import type { Transactions } from '../postgres/database.ts';
 import { exactTime } from '../postgres/exact-text.ts';
 import { exportColumns, isCounted } from './export-columns.ts';
-import { literal } from '../postgres/literal.ts';
+import { literal } from '../postgres/sql.ts';
 import type { TraceRunCondition } from '../tracing/trace-condition.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import { conditionSql } from '../tracing/trace-condition-sql.ts';

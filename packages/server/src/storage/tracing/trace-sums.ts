@@ -1,9 +1,10 @@
 // Sums over trace runs of a scope, and over the trace runs of threads.
 import type { TraceThread } from '@svc/contract';
 import type { Transactions } from '../postgres/database.ts';
-import { fromExactText, toExactText } from '../postgres/exact-text.ts';
+import { exactTime, fromExactText, toExactText } from '../postgres/exact-text.ts';
 import { asTenant } from '../postgres/tenant.ts';
 import {
+  costColumns,
   costSums,
   type Intervals,
   intervalSql,
@@ -14,8 +15,9 @@ import {
 } from './trace-run-sums.ts';
 import type { Bind } from './trace-condition-sql.ts';
 import { isByHour, isWholeHours, sumHourIntervals, sumHours } from './trace-hours.ts';
-import { type TraceRunScope, scopeSql } from './trace-scope.ts';
-import { type Statement, statement } from '../postgres/statement.ts';
+import { scopeSql, type TraceRunScope } from './trace-scope.ts';
+import { statement, type Statement } from '../postgres/statement.ts';
+import type { TraceRunRow } from './trace-row.ts';
 
 /** Above this number of trace runs, stored hours are added up where possible. */
 const exactRunsMax = 10_000;
@@ -218,5 +220,104 @@ export const traceSums = (db: Transactions) => ({
       const text = `select distinct r.thread_id from tenant_runs r ${joins} where ${conditions.join(' and ')}`;
       const rows = await tx.query<{ thread_id: string }>({ text }, values);
       return rows.map((row) => fromExactText(row.thread_id));
+    }),
+});
+
+// Totals of a trace for its root: each token of a model is counted once, and every cost.
+
+export const totalColumns = [...tokenColumns, ...costColumns];
+
+/** Tokens are null when no trace run has any, likewise costs. `first_token_time`: the earliest of the trace. */
+export type TraceTotals = Pick<TraceRunRow, (typeof totalColumns)[number] | 'first_token_time'> & {
+  trace_id: string;
+};
+
+/** A model call nested in another one (a wrapper) is not counted, since the outer one includes it. */
+const isCounted = `r.run_type = 'llm' and not exists (select from tenant_runs p
+  where p.tenant_id = $1 and p.id = r.parent_run_id and p.trace_id = r.trace_id and p.run_type = 'llm'
+    and p.total_tokens is not null and p.day in (r.day, r.day - 1, '-infinity') offset 0)`;
+
+const tokens = tokenColumns.map(
+  (column) =>
+    `case when count(${column}) filter (where is_counted) > 0 then token_sum(sum(${column}) filter (where is_counted)) end as ${column}`,
+);
+
+export const ofTraces =
+  statement<TraceTotals>(`select trace_id, ${[...tokens, costSums].join(', ')}, ${exactTime('min(first_token_time)')} as first_token_time
+    from (select r.trace_id, r.run_type, r.prompt_tokens, r.completion_tokens, r.total_tokens, r.prompt_cost, r.completion_cost,
+        r.total_cost, r.first_token_time, ${isCounted} as is_counted
+      from tenant_runs r where r.tenant_id = $1 and r.trace_id = any ($2::uuid[])
+        and (r.total_tokens is not null or r.total_cost is not null or r.prompt_cost is not null or r.completion_cost is not null
+          or r.first_token_time is not null)
+        and (r.day = '-infinity' or $3::timestamptz is null or r.day >= ($3 at time zone 'utc')::date - 1)) runs
+    group by trace_id`);
+
+export const traceTotals = (db: Transactions) => ({
+  /** Totals of the traces that have any. `since`: start of the earliest trace; null when unknown. */
+  totalsOf: (tenant_id: string, trace_ids: string[], since: string | null): Promise<TraceTotals[]> =>
+    asTenant(db, tenant_id, (tx) => tx.query(ofTraces, [tenant_id, trace_ids, since])),
+});
+
+// Turns of threads: the roots that have the id of a thread.
+
+export interface ThreadExtent {
+  threads: number;
+  turns: number;
+  first_start_time: string | null;
+  last_start_time: string | null;
+  last_end_time: string | null;
+}
+
+const inThread = 'r.thread_id is not null and r.start_time is not null';
+
+export const numbers = statement<{ id: string; turn: number }>(`select id, turn from (
+      select r.id, row_number() over (order by r.start_time, r.id) as turn from tenant_runs r
+      where r.tenant_id = $1 and r.session_id = $2 and r.thread_id = $3 and r.parent_run_id is null and r.start_time is not null) turns
+    where id = any ($4::uuid[])`);
+
+const partsOf = (scope: TraceRunScope): { values: unknown[]; from: string } => {
+  const values: unknown[] = [];
+  const { joins, conditions } = scopeSql(scope, (value) => `$${values.push(value)}`);
+  return { values, from: `from tenant_runs r ${joins} where ${conditions.join(' and ')} and ${inThread}` };
+};
+
+export const threadTurns = (db: Transactions) => ({
+  /** Counts the trace runs of a scope that belong to threads. */
+  threadExtent: (scope: TraceRunScope): Promise<ThreadExtent> =>
+    asTenant(db, scope.tenant_id, async (tx) => {
+      const { values, from } = partsOf(scope);
+      const text = `select count(distinct r.thread_id) as threads, count(*) as turns, ${exactTime('min(r.start_time)')} as first_start_time,
+        ${exactTime('max(r.start_time)')} as last_start_time, ${exactTime('max(r.end_time)')} as last_end_time ${from}`;
+      const [row] = await tx.query<ThreadExtent>({ text }, values);
+      if (row === undefined) throw new Error('The statement returned no row');
+      return row;
+    }),
+
+  /** Ids of the threads with a trace run in the scope, the one with the newest trace run first. `total` counts all of them. */
+  newestThreads: (
+    scope: TraceRunScope,
+    { limit, offset }: { limit: number; offset: number },
+  ): Promise<{ ids: string[]; total: number }> =>
+    asTenant(db, scope.tenant_id, async (tx) => {
+      const { values, from } = partsOf(scope);
+      const text = `with threads as (select r.thread_id, max(r.start_time) as newest ${from} group by r.thread_id)
+        select (select count(*) from threads) as total, array(select thread_id from threads
+          order by newest desc, thread_id limit $${values.push(limit)} offset $${values.push(offset)}) as ids`;
+      const [row] = await tx.query<{ ids: string[]; total: number }>({ text }, values);
+      if (row === undefined) throw new Error('The statement returned no row');
+      return { ids: row.ids.map(fromExactText), total: row.total };
+    }),
+
+  /** Positions of these turns in the whole thread, from 1, by id of the root. */
+  turnNumbers: (
+    tenant_id: string,
+    session_id: string,
+    thread_id: string,
+    ids: string[],
+  ): Promise<Map<string, number>> =>
+    asTenant(db, tenant_id, async (tx) => {
+      const values = [tenant_id, session_id, toExactText(thread_id), ids];
+      const rows = await tx.query(numbers, values);
+      return new Map(rows.map(({ id, turn }) => [id, turn]));
     }),
 });

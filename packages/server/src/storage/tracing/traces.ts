@@ -6,7 +6,7 @@ import type { Database, Transactions } from '../postgres/database.ts';
 import { boundedSql, type FoundTraceRun, readRuns, type TraceRunPage } from './bounded-trace-runs.ts';
 import { otelTraces } from './otel-traces.ts';
 import { asTenant } from '../postgres/tenant.ts';
-import { threadTurns } from './thread-turns.ts';
+import { threadTurns, traceSums, traceTotals } from './trace-sums.ts';
 import { traceFieldNames, type TraceField } from './trace-columns.ts';
 import {
   type FoundTraceRuns,
@@ -14,8 +14,6 @@ import {
   searchTraceRuns,
   type SearchLimits,
 } from './trace-search.ts';
-import { traceSums } from './trace-sums.ts';
-import { traceTotals } from './trace-totals.ts';
 import { unpricedRuns } from './unpriced-runs.ts';
 import { type PayloadColumn, traceColumns, type TraceRunRow } from './trace-row.ts';
 import { namedArguments, namedStatement, statement } from '../postgres/statement.ts';

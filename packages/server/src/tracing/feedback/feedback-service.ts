@@ -1,31 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { Feedback, feedbackRoutes } from '@svc/contract';
+import { type Feedback, feedbackRoutes, type RouteInput } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { FeedbackRow, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import type { Handlers } from '../../api/handlers.ts';
 import { tenantOf } from '../../auth/principal/caller.ts';
+import { JsonBudget, type JsonLimits } from '../../json/json-limits.ts';
+import { refusalOf } from '../../storage/postgres/sql-state.ts';
+import { isSameId } from '../ingest/read-parts.ts';
+import { parseJson } from '../ingest/sent-json.ts';
+import { type Rejections, RunRejected, type SentFeedback } from '../ingest/sent-run.ts';
 
-export interface GivenFeedback {
-  id?: string | undefined;
-  /** The root of the trace when absent; without a trace, the feedback is on the project. */
-  run_id?: string | undefined;
-  trace_id?: string | undefined;
-  session_id?: string | undefined;
-  key: string;
-  score?: number | boolean | undefined;
-  value?: unknown;
-  correction?: unknown;
-  comment?: string | undefined;
-  feedback_source?: Record<string, unknown> | undefined;
-}
+type Body<Route extends keyof typeof feedbackRoutes> = RouteInput<(typeof feedbackRoutes)[Route]>['body'];
+
+/** `run_id`: the root of the trace when absent; without a trace, the feedback is on the project. */
+export type GivenFeedback = Partial<Body<'createFeedback'>> & Pick<Body<'createFeedback'>, 'key'>;
 
 /** Undefined leaves a field unchanged; null removes its value. */
-export interface ChangedFeedback {
-  score?: number | boolean | null | undefined;
-  value?: unknown;
-  correction?: unknown;
-  comment?: string | null | undefined;
-}
+export type ChangedFeedback = Partial<Body<'changeFeedback'>>;
 
 export class FeedbackService {
   readonly #feedback: FeedbackStorage;
@@ -112,3 +103,45 @@ export const feedbackHandlers = (feedback: FeedbackService): Handlers<typeof fee
 
   deleteFeedback: ({ params }, call) => feedback.delete(tenantOf(call), params.feedback_id),
 });
+
+// Stores the feedback that tracers send together with runs.
+
+/** Stores each part; adds invalid ones to the rejections. Returns the number of stored ones. */
+export const storeFeedbackParts = async (
+  tenant_id: string,
+  parts: readonly SentFeedback[],
+  { service, limits, rejections }: { service: FeedbackService; limits: JsonLimits; rejections: Rejections },
+): Promise<number> => {
+  const budget = new JsonBudget(limits);
+  let stored = 0;
+  for (const part of parts) {
+    try {
+      await service.create(tenant_id, readPart(part, budget));
+      stored++;
+    } catch (error) {
+      rejections.add(part.id, reasonOf(error));
+    }
+  }
+  return stored;
+};
+
+const rejecting: ReadonlySet<string> = new Set(['conflict', 'invalid', 'not_found']);
+
+/** Why feedback is rejected. Throws errors with other causes, such as an outage. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof RunRejected) return error.message;
+  if (error instanceof Problem && rejecting.has(error.code)) return error.message;
+  if (refusalOf(error) === undefined) throw error;
+  return 'the feedback contains a value that cannot be stored';
+};
+
+const readPart = ({ id, content }: SentFeedback, budget: JsonBudget): GivenFeedback => {
+  const sent = parseJson(content, 'the feedback', budget);
+  if (typeof sent !== 'object' || sent === null) throw new RunRejected('the feedback is not an object');
+  if (!isSameId((sent as { id?: unknown }).id, id))
+    throw new RunRejected('its id does not equal the id in the name of its part');
+  const { data, error } = feedbackRoutes.createFeedback.body.safeParse({ ...sent, id });
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new RunRejected(`the feedback is invalid: ${issue?.path.join('.')}: ${issue?.message}`);
+};

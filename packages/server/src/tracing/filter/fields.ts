@@ -2,8 +2,7 @@
 import { toTime } from '../../api/time.ts';
 import { isUuid } from '../../storage/postgres/uuid.ts';
 import { decimalText, parseDecimal, timesDecimal } from '../decimal.ts';
-import { FilterError } from './filter-error.ts';
-import type { Node } from './parse.ts';
+import { FilterError, type Node } from './parse.ts';
 import { isRecord } from '../../json/is-record.ts';
 import type {
   IdField,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FilterError } from './filter-error.ts';
+import { FilterError } from './parse.ts';
 import { parseFilter } from './parse-filter.ts';
 
 const errorOf = (text: string): string => {

@@ -22,8 +22,7 @@ import {
   textOf,
   timeOf,
 } from './fields.ts';
-import { FilterError } from './filter-error.ts';
-import { type Node, parse } from './parse.ts';
+import { FilterError, type Node, parse } from './parse.ts';
 
 const comparators = [
   'eq',

@@ -1,5 +1,22 @@
 // Parses the text of a filter to a tree of calls, names and values. Knows the grammar only; parse-filter.ts knows the operators.
-import { FilterError } from './filter-error.ts';
+import { Problem } from '@svc/contract/problem';
+
+/** An invalid filter, with the position of the error in its text. */
+export class FilterError extends Error {
+  /** Index in the text, in UTF-16 code units. */
+  readonly at: number;
+
+  constructor(message: string, at: number) {
+    super(`${message}, at character ${at + 1}`);
+    this.name = 'FilterError';
+    this.at = at;
+  }
+}
+
+export const filterProblem = (error: FilterError, name: string): Problem =>
+  new Problem('invalid', `${name}: ${error.message}`, {
+    faults: [{ loc: ['body', name], msg: error.message, type: 'filter_error' }],
+  });
 
 // The tokenizer of filters.
 

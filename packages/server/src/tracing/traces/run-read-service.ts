@@ -1,7 +1,7 @@
 // Version 2 of the reads of traces: pages of trace runs with selected fields, as JSON text.
 import { invalid, notFound } from '@svc/contract/problem';
 import type { TraceRunRow } from '../../storage/tracing/trace-row.ts';
-import type { TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import type { TraceTotals } from '../../storage/tracing/trace-sums.ts';
 import type { AttachmentService, Reader } from './attachment-service.ts';
 import { toCursor, type TraceRunPage } from './run-page.ts';
 import type { RunSelection } from './run-scope.ts';

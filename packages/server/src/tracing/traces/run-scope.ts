@@ -1,34 +1,18 @@
 // Converts the parameters of a query to the set of trace runs that it selects.
+import type { RouteInput, traceRoutes } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
 import type { TraceRunCondition } from '../../storage/tracing/trace-condition.ts';
 import type { TraceRunScope } from '../../storage/tracing/trace-scope.ts';
-import { FilterError, filterProblem } from '../filter/filter-error.ts';
+import { FilterError, filterProblem } from '../filter/parse.ts';
 import { parseFilter } from '../filter/parse-filter.ts';
 import { microsOf } from '../../api/time.ts';
 
-export interface RunSelection {
-  id?: string[] | undefined;
+/** `session_id` is another name of `session`. `execution_order` is 1: the root of a trace is the first one. Times have microseconds. */
+export type RunSelection = Partial<RouteInput<(typeof traceRoutes)['getRunStats']>['body']> & {
   thread_id?: string | undefined;
-  trace?: string | undefined;
-  parent_run?: string | undefined;
-  run_type?: string | undefined;
-  session?: string[] | undefined;
-  /** Another name of `session`. */
-  session_id?: string[] | undefined;
-  reference_example?: string[] | undefined;
-  is_root?: boolean | undefined;
-  /** The root of a trace is the first one. */
-  execution_order?: 1 | undefined;
-  error?: boolean | undefined;
-  /** Times have microseconds. */
-  start_time?: string | undefined;
-  end_time?: string | undefined;
-  filter?: string | undefined;
   /** The field of the request that has `filter`, for its errors. */
   filter_name?: string | undefined;
-  trace_filter?: string | undefined;
-  tree_filter?: string | undefined;
-}
+};
 
 export const toScope = (tenant_id: string, selection: RunSelection): TraceRunScope => {
   const filter = joined([

@@ -4,7 +4,7 @@ import type { TraceStorage } from '../../storage/tracing/traces.ts';
 import type { FeedbackStat, FeedbackStorage } from '../../storage/tracing/feedback.ts';
 import { type PayloadColumn, payloadColumns, type TraceRunRow } from '../../storage/tracing/trace-row.ts';
 import type { SearchPosition } from '../../storage/tracing/trace-search.ts';
-import { totalColumns, type TraceTotals } from '../../storage/tracing/trace-totals.ts';
+import { totalColumns, type TraceTotals } from '../../storage/tracing/trace-sums.ts';
 import type { AttachmentService, Reader } from './attachment-service.ts';
 import {
   parseCursor,

@@ -2,9 +2,8 @@
 import { invalid } from '@svc/contract/problem';
 import type { RowBytes } from '../../postgres/copy-out.ts';
 import type { Database } from '../../postgres/database.ts';
-import { inlined } from '../../postgres/literal.ts';
+import { all, inlined, sql, type Sql } from '../../postgres/sql.ts';
 import type { RowFilter } from '../../postgres/row-filter.ts';
-import { all, type Sql, sql } from '../../postgres/sql.ts';
 import { below, type ItemCondition, itemConditions } from './store-item-conditions.ts';
 
 /** The vectors of one item, one after another, as 4-byte floats in little-endian order. */
