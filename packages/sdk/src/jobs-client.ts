@@ -49,7 +49,7 @@ export class JobsClient {
   /** One page of rows. `after` in the next call is its `next`. */
   async rows(
     jobId: string,
-    query: { result?: JobRow['result'] & string; limit?: number; after?: number | undefined } = {},
+    query: { result?: (JobRow['result'] & string)[]; limit?: number; after?: number | undefined } = {},
     options: CallOptions = {},
   ): Promise<JobRowPage> {
     const response = await this.#transport.open('listJobRows', { params: { job_id: jobId }, query }, options);

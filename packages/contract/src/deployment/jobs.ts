@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id, JsonObject, nullish, queryInteger, Time } from '../json.ts';
+import { Id, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
 import { offsetMax } from '../page.ts';
 import { routesOf } from '../route.ts';
 import { RunStatus } from './run.ts';
@@ -138,7 +138,7 @@ export const jobRoutes = {
     access,
     params,
     query: z.object({
-      result: JobResult.optional().describe('Only rows with this result'),
+      result: queryList(JobResult).describe('Only rows with one of these results'),
       limit: queryInteger(1, 1_000)
         .optional()
         .transform((value) => value ?? 10),

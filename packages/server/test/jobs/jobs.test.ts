@@ -83,7 +83,7 @@ describe('a job', () => {
     await client.runs.cancel(threads[1], ended?.run_id ?? '');
     await client.jobs.start(job_id);
     expect(await untilEnded(job_id)).toMatchObject({ state: 'completed', done: 1, skipped: 2 });
-    const { rows } = await client.jobs.rows(job_id, { result: 'skipped' });
+    const { rows } = await client.jobs.rows(job_id, { result: ['skipped'] });
     expect(rows.map(({ thread_id, reason }) => [thread_id, reason])).toEqual([
       [threads[1], 'The run had already ended'],
       [threads[0], 'The run was not found'],
@@ -119,7 +119,7 @@ describe('a job', () => {
     await pending(1, metadata, threads[1]);
     await client.jobs.start(job_id);
     expect(await untilEnded(job_id)).toMatchObject({ done: 2, skipped: 1 });
-    const { rows } = await client.jobs.rows(job_id, { result: 'skipped' });
+    const { rows } = await client.jobs.rows(job_id, { result: ['skipped'] });
     expect(rows).toMatchObject([{ thread_id: threads[1], run_id: null, reason: 'The thread has a new run' }]);
     expect(await client.threads.count({ metadata })).toBe(1);
   });
@@ -216,12 +216,12 @@ describe('the list of jobs', () => {
     const seen: (string | null)[] = [];
     let after: number | undefined;
     do {
-      const page = await client.jobs.rows(job.job_id, { result: 'done', limit: 2, after });
+      const page = await client.jobs.rows(job.job_id, { result: ['done'], limit: 2, after });
       seen.push(...page.rows.map(({ run_id }) => run_id));
       after = page.next;
     } while (after !== undefined);
     expect(seen).toEqual(ids.toReversed());
-    expect((await client.jobs.rows(job.job_id, { result: 'failed' })).rows).toEqual([]);
+    expect((await client.jobs.rows(job.job_id, { result: ['failed'] })).rows).toEqual([]);
   });
 });
 

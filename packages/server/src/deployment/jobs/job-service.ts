@@ -73,7 +73,7 @@ export class JobService {
   async listRows(
     job_id: string,
     user: User | undefined,
-    page: { after: number; result?: JobResult | undefined; limit: number },
+    page: { after: number; result?: readonly JobResult[] | undefined; limit: number },
   ): Promise<JobItem[]> {
     await this.#find(job_id, ownerOf(user));
     return this.#storage.jobs.listItems(job_id, page);

@@ -78,7 +78,7 @@ export const statements = {
   list: readStatement<JobRow>(`select ${columns} from jobs where owner = $1 and ${isKept}
       order by created_at desc, job_id desc limit $2 offset $3`),
   items: readStatement<JobItem>(`select ${itemColumns} from job_rows
-      where job_id = $1 and position > $2 and ($3::text is null or result = $3) order by position limit $4`),
+      where job_id = $1 and position > $2 and ($3::text[] is null or result = any ($3)) order by position limit $4`),
   start:
     statement<JobRow>(`update jobs set state = 'running', started_at = now(), turn_at = now(), sealed_user = $3, expires_at = null
       where job_id = $1 and owner = $2 and state = 'preview' and expires_at > now() returning ${columns}`),
@@ -178,8 +178,8 @@ export const jobStorage = (db: Database) => ({
   /** The rows behind a position. */
   listItems: (
     job_id: string,
-    { after, result = null, limit }: { after: number; result?: JobResult | null | undefined; limit: number },
-  ): Promise<JobItem[]> => db.query(statements.items, [job_id, after, result, limit]),
+    { after, result, limit }: { after: number; result?: readonly JobResult[] | undefined; limit: number },
+  ): Promise<JobItem[]> => db.query(statements.items, [job_id, after, result ?? null, limit]),
 
   /** `live`: the owner has another job of the kind in progress. Undefined when there is no such preview. */
   async start(
