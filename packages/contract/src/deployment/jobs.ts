@@ -46,7 +46,7 @@ export const Job = z
     created_at: Time,
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
-    expires_at: Time.nullable().describe('When the job is deleted'),
+    expires_at: Time.describe('When the job is deleted; later while the server works on it'),
   })
   .meta({ id: 'Job', description: 'An action on many runs or threads, which the server executes' });
 export type Job = z.output<typeof Job>;

@@ -146,7 +146,7 @@ describe('a job in progress', () => {
   const held = async (kind: 'cancel_runs' | 'retry_runs', metadata = batch()): Promise<string> => {
     const { job_id } = await client.jobs.create({ kind, filter: { metadata } });
     await server.database.script(
-      `update jobs set state = 'running', sealed_user = 'x', turn_at = now(), expires_at = null where job_id = '${job_id}'`,
+      `update jobs set state = 'running', sealed_user = 'x', turn_at = now() where job_id = '${job_id}'`,
     );
     return job_id;
   };

@@ -40,7 +40,7 @@ export class RunUsers {
   /** Decrypts a user with this identity. Throws a SealError. */
   userOf(sealed: string, identity: string): User {
     if (!this.#sealer)
-      throw new Error('The run has a user, but this server has no key: set SVC_ENCRYPTION_KEY');
+      throw new Error('A stored user needs a key, which this server has not: set SVC_ENCRYPTION_KEY');
     return JSON.parse(this.#sealer.open(sealed, identity)) as User;
   }
 

@@ -20,7 +20,7 @@ export interface JobRow {
   created_at: string;
   started_at: string | null;
   ended_at: string | null;
-  expires_at: string | null;
+  expires_at: string;
 }
 
 /** One run or thread of a job. */
@@ -63,7 +63,7 @@ const uniqueViolation = '23505';
 const columns = `job_id, kind, state, filter, arguments, total, done, failed, skipped, error, created_at, started_at, ended_at, expires_at`;
 const itemColumns = 'position, thread_id, run_id, status, created_at, result, reason';
 const isLive = `state in ('running', 'cancelling')`;
-const isKept = '(expires_at is null or expires_at > now())';
+const isKept = 'expires_at > now()';
 const ended = `ended_at = now(), sealed_user = null, expires_at = now() + ${kept.ended}`;
 
 export const statements = {
@@ -80,14 +80,16 @@ export const statements = {
   items: readStatement<JobItem>(`select ${itemColumns} from job_rows
       where job_id = $1 and position > $2 and ($3::text[] is null or result = any ($3)) order by position limit $4`),
   start:
-    statement<JobRow>(`update jobs set state = 'running', started_at = now(), turn_at = now(), sealed_user = $3, expires_at = null
-      where job_id = $1 and owner = $2 and state = 'preview' and expires_at > now() returning ${columns}`),
+    statement<JobRow>(`update jobs set state = 'running', started_at = now(), turn_at = now(), sealed_user = $3, expires_at = now() + ${kept.ended}
+      where job_id = $1 and owner = $2 and state = 'preview' and ${isKept} returning ${columns}`),
   // A preview is deleted soon.
   cancel:
     statement<JobRow>(`update jobs set state = case when state = 'preview' then 'cancelled' else 'cancelling' end,
-        ended_at = case when state = 'preview' then now() end, expires_at = case when state = 'preview' then now() end
+        ended_at = case when state = 'preview' then now() end, expires_at = case when state = 'preview' then now() else expires_at end
       where job_id = $1 and owner = $2 and state in ('preview', 'running') and ${isKept} returning ${columns}`),
-  claim: statement<ClaimedJob>(`update jobs set turn_at = now() where job_id = (
+  // A job that no process can work on expires too.
+  claim:
+    statement<ClaimedJob>(`update jobs set turn_at = now(), expires_at = now() + ${kept.ended} where job_id = (
         select job_id from jobs where ${isLive} and (sealed_user is not null) = $1
         order by turn_at limit 1 for update skip locked)
       returning job_id, kind, state, arguments, owner, sealed_user, done + failed + skipped as processed`),
@@ -112,8 +114,7 @@ export const statements = {
       )
       update jobs j set state = n.state, done = j.done + n.done, failed = j.failed + n.failed, skipped = j.skipped + n.skipped,
         ended_at = case when n.state <> 'running' then now() end,
-        sealed_user = case when n.state = 'running' then j.sealed_user end,
-        expires_at = case when n.state <> 'running' then now() + ${kept.ended} end
+        sealed_user = case when n.state = 'running' then j.sealed_user end, expires_at = now() + ${kept.ended}
       from next n where j.job_id = n.job_id returning j.job_id`),
   fail: statement(`update jobs set state = 'failed', error = $2, ${ended} where job_id = $1 and ${isLive}`),
   // A job without rows is deleted in the next round.

@@ -228,7 +228,7 @@ jobs.turn_at timestamp with time zone
 jobs.created_at timestamp with time zone not null default now()
 jobs.started_at timestamp with time zone
 jobs.ended_at timestamp with time zone
-jobs.expires_at timestamp with time zone
+jobs.expires_at timestamp with time zone not null
 model_prices.id uuid not null
 model_prices.tenant_id uuid
 model_prices.name text not null
@@ -688,7 +688,7 @@ CREATE UNIQUE INDEX feedback_tokens_pkey ON svc.feedback_tokens USING btree (id)
 CREATE INDEX feedback_tokens_run ON svc.feedback_tokens USING btree (tenant_id, run_id, created_at, id)
 CREATE UNIQUE INDEX job_rows_pkey ON svc.job_rows USING btree (job_id, "position")
 CREATE INDEX jobs_due ON svc.jobs USING btree (turn_at) WHERE (state = ANY (ARRAY['running'::text, 'cancelling'::text]))
-CREATE INDEX jobs_expired ON svc.jobs USING btree (expires_at) WHERE (expires_at IS NOT NULL)
+CREATE INDEX jobs_expired ON svc.jobs USING btree (expires_at)
 CREATE UNIQUE INDEX jobs_live ON svc.jobs USING btree (kind, owner) WHERE (state = ANY (ARRAY['running'::text, 'cancelling'::text]))
 CREATE INDEX jobs_of_owner ON svc.jobs USING btree (owner, created_at, job_id)
 CREATE UNIQUE INDEX jobs_pkey ON svc.jobs USING btree (job_id)

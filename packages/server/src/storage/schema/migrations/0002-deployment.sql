@@ -288,14 +288,13 @@ create table jobs (
   created_at  timestamptz not null default now(),
   started_at  timestamptz,
   ended_at    timestamptz,
-  -- Null while the job is in progress.
-  expires_at  timestamptz
+  expires_at  timestamptz not null
 );
 -- One job of a kind for each owner.
 create unique index jobs_live on jobs (kind, owner) where state in ('running', 'cancelling');
 create index jobs_of_owner on jobs (owner, created_at, job_id);
 create index jobs_due on jobs (turn_at) where state in ('running', 'cancelling');
-create index jobs_expired on jobs (expires_at) where expires_at is not null;
+create index jobs_expired on jobs (expires_at);
 
 -- The rows of a preview. They outlive the threads and runs that they name, as the report of what was done, and expire with the job.
 create table job_rows (
