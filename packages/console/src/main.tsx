@@ -9,7 +9,6 @@ import { apiUrl } from './app/addresses.ts';
 import { reloadOnceFor } from './app/stale-chunks.ts';
 import { LiveRuns } from './live/live-runs.tsx';
 import { createConsoleRouter } from './routes.ts';
-import { BulkJobProvider } from './runs/bulk-job-provider.tsx';
 import { applyColors } from './ui/preferences.ts';
 import './ui/tokens.css';
 import './ui/base.css';
@@ -42,9 +41,7 @@ createRoot(root).render(
     <QueryClientProvider client={queryClient}>
       <ClientProvider client={client}>
         <LiveRuns changes={changes}>
-          <BulkJobProvider>
-            <RouterProvider router={router} />
-          </BulkJobProvider>
+          <RouterProvider router={router} />
         </LiveRuns>
       </ClientProvider>
     </QueryClientProvider>

@@ -9,6 +9,7 @@ import { destinationRoutes } from './destinations/route.ts';
 import { exportRoutes } from './exports/route.ts';
 import { homeRoutes } from './home/route.ts';
 import { inboxRoutes } from './inbox/route.ts';
+import { jobRoutes } from './jobs/route.ts';
 import { keyRoutes } from './keys/route.ts';
 import { playgroundRoutes } from './playground/route.ts';
 import { runRoutes } from './runs/route.ts';
@@ -30,6 +31,7 @@ const routeTree = rootRoute.addChildren([
   ...assistantRoutes,
   ...cronRoutes,
   ...webhookRoutes,
+  ...jobRoutes,
   ...storeRoutes,
   ...keyRoutes,
   ...settingsRoutes,

@@ -58,6 +58,13 @@ describeInBrowser('text of users and models', () => {
     }
     await page.goto(`${console.url}/console/threads?meta=case:hostile`);
     await page.getByRole('row').nth(1).waitFor();
+    const { job_id: jobId } = await console.client.jobs.create({
+      kind: 'retry_runs',
+      filter: { metadata: { [name]: payloads } },
+    });
+    await console.client.jobs.start(jobId);
+    await page.goto(`${console.url}/console/jobs?sel=${jobId}`);
+    await page.getByText('‹U+202E›').first().waitFor();
     await expect
       .poll(() => page.locator('[onerror], [onclick], [onmouseover], script:not([src])').count())
       .toBe(0);

@@ -296,6 +296,19 @@ describeInBrowser('every page', () => {
         ready: (page) => page.getByLabel('Bucket').waitFor(),
       },
       {
+        name: 'jobs',
+        path: '/jobs',
+        ready: async (page) => {
+          const { job_id: id } = await client.jobs.create({
+            kind: 'cancel_runs',
+            filter: { metadata: { customer: 'initech' } },
+          });
+          await client.jobs.start(id);
+          await page.getByRole('button', { name: `Cancel runs ${id}` }).click();
+          await page.getByText('All rows were processed.').waitFor();
+        },
+      },
+      {
         name: 'bulk',
         path: '/runs?meta=customer:globex',
         ready: async (page) => {

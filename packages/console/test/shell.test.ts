@@ -42,6 +42,7 @@ describeInBrowser('every page', () => {
       ['a', 'Assistants'],
       ['c', 'Crons'],
       ['d', 'Webhooks'],
+      ['b', 'Jobs'],
       ['s', 'Store'],
       ['w', 'Keys need an API key'],
       ['i', 'Inbox'],

@@ -2,6 +2,7 @@
 import { a2aRoutes } from './deployment/a2a.ts';
 import { assistantRoutes } from './deployment/assistants.ts';
 import { cronRoutes } from './deployment/crons.ts';
+import { jobRoutes } from './deployment/jobs.ts';
 import { mcpRoutes } from './deployment/mcp.ts';
 import { runChangeRoutes, runRoutes } from './deployment/runs.ts';
 import { runFigureRoutes } from './deployment/run-figures.ts';
@@ -39,6 +40,7 @@ export const deploymentRoutes = {
   ...runTimelineRoutes,
   ...runChangeRoutes,
   ...cronRoutes,
+  ...jobRoutes,
   ...webhookRoutes,
   ...storeRoutes,
   ...mcpRoutes,
@@ -69,6 +71,7 @@ export * from './deployment/assistants.ts';
 export * from './deployment/auth-events.ts';
 export * from './deployment/command.ts';
 export * from './deployment/crons.ts';
+export * from './deployment/jobs.ts';
 export * from './deployment/mcp.ts';
 export { RunCreate, StatelessRunCreate } from './deployment/run-create.ts';
 export * from './deployment/run-figures.ts';

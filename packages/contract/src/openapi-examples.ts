@@ -66,6 +66,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   createRun: { ...run, multitask_strategy: 'enqueue' },
   createCron: cron,
   createThreadCron: cron,
+  createJob: { kind: 'cancel_runs', filter: { graph_id: 'agent' } },
   searchCrons: { assistant_id: 'agent', limit: 10 },
   countCrons: { assistant_id: 'agent' },
   updateCron: { enabled: false },

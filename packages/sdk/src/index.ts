@@ -1,6 +1,7 @@
 // A typed client for an svc server, for Node and for browsers.
 import { AssistantsClient } from './assistants-client.ts';
 import { CronsClient } from './crons-client.ts';
+import { JobsClient } from './jobs-client.ts';
 import { RunsClient } from './runs-client.ts';
 import { StoreClient } from './store-client.ts';
 import { ThreadsClient } from './threads-client.ts';
@@ -13,6 +14,7 @@ export interface Client {
   threads: ThreadsClient;
   runs: RunsClient;
   crons: CronsClient;
+  jobs: JobsClient;
   store: StoreClient;
   /** Whether the server is up. */
   ok(options?: CallOptions): Promise<boolean>;
@@ -35,6 +37,7 @@ export const createClient = (options: ClientOptions): Client => {
     threads: new ThreadsClient(transport),
     runs: new RunsClient(transport),
     crons: new CronsClient(transport),
+    jobs: new JobsClient(transport),
     store: new StoreClient(transport),
     ok: async (options) => (await transport.call('getOk', {}, options)).ok,
     ready: (options) => transport.call('getReady', {}, options),
@@ -62,6 +65,7 @@ export {
 } from './exports-client.ts';
 export type { NewCredentials } from './destinations-client.ts';
 export type { RunPage, SentTraceRun, ThreadPage } from './traces-client.ts';
+export type { JobPreview, JobRequest, JobRowPage } from './jobs-client.ts';
 export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread, StateValuePage } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
@@ -81,6 +85,8 @@ export type {
   GraphSchemas,
   IngestAnswer,
   Item,
+  Job,
+  JobRow,
   ListedSession,
   ModelPrice,
   NewApiKey,
@@ -106,4 +112,4 @@ export type {
   WebhookDelivery,
   Workspace,
 } from '@svc/contract';
-export { AssistantsClient, CronsClient, RunsClient, StoreClient, ThreadsClient };
+export { AssistantsClient, CronsClient, JobsClient, RunsClient, StoreClient, ThreadsClient };

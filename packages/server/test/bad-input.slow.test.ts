@@ -70,6 +70,7 @@ const samples: Record<string, unknown> = {
   countCrons: {},
   updateCron: { enabled: false },
   cancelRuns: { status: 'pending' },
+  createJob: { kind: 'cancel_runs', filter: {} },
   searchRuns: {},
   getRunFigures: {},
   searchWebhookDeliveries: {},
@@ -86,6 +87,7 @@ const params = (): Record<string, string> => ({
   assistant_id: 'chat',
   checkpoint_id: randomUUID(),
   cron_id: randomUUID(),
+  job_id: randomUUID(),
   delivery_id: randomUUID(),
   namespace: 'inner',
 });

@@ -33,7 +33,7 @@ const runs = createRoute({
   staticData: { menu: { label: 'Runs', icon: 'runs', key: 'r' } },
   validateSearch: (raw: Record<string, unknown>): RunFilter => {
     const filter = filterOf(raw);
-    // Bulk actions use this filter, so the page rejects an address with other parameters.
+    // Jobs use this filter, so the page rejects an address with other parameters.
     return { ...filter, rejected: rejectedOf(raw, filter) };
   },
   component: lazyRouteComponent(() => import('./runs-page.tsx'), 'RunsPage'),

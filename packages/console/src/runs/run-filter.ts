@@ -23,7 +23,7 @@ export interface RunFilter extends TimeSpan {
 export const threadProblem = (thread: string): string | undefined =>
   isId(thread) ? undefined : 'Enter the whole id of a thread, such as 0195d2c4-8f2b-7c31-9f0e-1a2b3c4d5e6f.';
 
-/** What is wrong with a filter. No request is sent and no bulk action starts with it: the runs would not be those of the filter. */
+/** What is wrong with a filter. No request is sent and no job starts with it: the runs would not be those of the filter. */
 export const problemOf = ({ thread, meta, rejected }: RunFilter): string | undefined =>
   rejected === undefined
     ? ((thread && threadProblem(thread)) ?? metadataProblem(meta ?? ''))
@@ -61,15 +61,16 @@ const select = [
   'error',
 ] as const;
 
-/** The request of a filter; throws if the filter has a problem. The statuses are separate, because bulk actions restrict them. */
+/** The conditions of a search or of a job; throws if the filter has a problem. */
 export const conditionsOf = (filter: RunFilter, nowMs: number) => {
   const problem = problemOf(filter);
   if (problem !== undefined) throw new SyntaxError(problem);
-  const { graph, thread, meta } = filter;
+  const { status, graph, thread, meta } = filter;
   const { fromMs, toMs } = withinSpan(filter, nowMs);
   const ended = endedWithin(filter);
   const metadata = metadataOf(meta);
   return {
+    ...(status === undefined ? {} : { status }),
     ...(graph === undefined ? {} : { graph_id: graph }),
     ...(thread === undefined ? {} : { thread_id: thread }),
     ...(metadata === undefined ? {} : { metadata }),
@@ -84,6 +85,5 @@ export const toRequest = (filter: RunFilter, nowMs: number) => ({
   select: [...select],
   limit: 50,
   sort_order: filter.sort ?? ('desc' as const),
-  ...(filter.status === undefined ? {} : { status: filter.status }),
   ...conditionsOf(filter, nowMs),
 });

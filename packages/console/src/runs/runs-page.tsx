@@ -11,6 +11,9 @@ import { useListSettings } from '../app/list-settings.ts';
 import { ListTools } from '../app/list-tools.tsx';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
 import { GraphSelect } from '../graph/graph-select.tsx';
+import { JobActions } from '../jobs/job-actions.tsx';
+import { JobPanel } from '../jobs/job-panel.tsx';
+import { useWatchedJob } from '../jobs/job-queries.ts';
 import { isLong, usePollMs } from '../live/live-runs.tsx';
 import { rangeText } from '../plots/bucket-text.ts';
 import { TimeSelect } from '../plots/time-select.tsx';
@@ -18,16 +21,23 @@ import { Button } from '../ui/button.tsx';
 import { FilterField, FilterSelect, StatusChips } from '../ui/filters.tsx';
 import { LoadedPages } from '../ui/paging.tsx';
 import { InvalidFilter, NoMatch, State } from '../ui/states.tsx';
-import { BulkActions } from './bulk-actions.tsx';
-import { BulkPanel } from './bulk-progress.tsx';
 import { countMax, newestOf, useNewRunCount } from './new-runs.ts';
-import { isFiltered, problemOf, type RunFilter, threadProblem, toRequest } from './run-filter.ts';
+import {
+  conditionsOf,
+  isFiltered,
+  problemOf,
+  type RunFilter,
+  threadProblem,
+  toRequest,
+} from './run-filter.ts';
 import { type RowSelection, runColumns, RunTable } from './run-table.tsx';
 
 const route = getRouteApi('/runs');
 const pollMs = 4_000;
 /** Pixels below the beginning of the list from which on it is not moved. */
 const topPx = 40;
+
+const jobKinds = ['cancel_runs', 'retry_runs'] as const;
 
 const nothing: ReadonlySet<string> = new Set();
 
@@ -78,6 +88,7 @@ export const RunsPage = (): ReactNode => {
   }, [noteScrolled, refetch]);
   const [ids, setIds] = useState(nothing);
   const problem = problemOf(filter);
+  const watched = useWatchedJob(jobKinds);
   const { isEdited, noteEditing } = useEditing();
   const runs = problem === undefined ? query.data?.pages.flatMap((page) => page.runs) : undefined;
   const mayLack = !query.isPlaceholderData && (isHeld || isLong(query.data));
@@ -88,19 +99,22 @@ export const RunsPage = (): ReactNode => {
     <div className="page">
       <header className="page-head">
         <h1>Runs</h1>
-        <BulkActions
+        <JobActions
+          kinds={jobKinds}
           isHidden={problem === undefined && (runs ?? []).length === 0}
-          filter={filter}
+          isFiltered={isFiltered(filter)}
+          filterOf={() => conditionsOf(filter, Date.now())}
+          watched={watched}
           problem={problem ?? (isEdited ? 'The filter is being edited. Press Enter to apply it.' : undefined)}
           // Runs that have left the list since they were chosen are no part of the action.
-          selected={runs?.filter(({ run_id: id }) => ids.has(id)) ?? []}
+          selected={(runs ?? []).map(({ run_id: id }) => id).filter((id) => ids.has(id))}
           onStart={() => setIds(nothing)}
         >
           <RunListTools filter={filter} isValid={problem === undefined} />
-        </BulkActions>
+        </JobActions>
       </header>
       <Filters filter={filter} onChange={change} onEditing={noteEditing} />
-      <BulkPanel />
+      <JobPanel {...watched} />
       <div
         ref={body}
         className="page-body"

@@ -7,6 +7,9 @@ import { FilterChips } from '../app/filter-chips.tsx';
 import { shownColumns, useListSettings } from '../app/list-settings.ts';
 import { ListTools } from '../app/list-tools.tsx';
 import { metadataProblem, textHint } from '../app/metadata-filter.ts';
+import { JobActions } from '../jobs/job-actions.tsx';
+import { JobPanel } from '../jobs/job-panel.tsx';
+import { useWatchedJob } from '../jobs/job-queries.ts';
 import { previewOf } from '../messages/thread-preview.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { pageNumber, Pager, pageText } from '../ui/paging.tsx';
@@ -19,6 +22,7 @@ import { ThreadFilters } from './thread-filters.tsx';
 import { useThreads, useThreadTotal, type ThreadRow } from './thread-queries.ts';
 
 const route = getRouteApi('/threads');
+const jobKinds = ['prune_threads', 'delete_threads'] as const;
 
 export const ThreadsPage = (): ReactNode => {
   const search = route.useSearch();
@@ -29,6 +33,7 @@ export const ThreadsPage = (): ReactNode => {
   const count = useThreadTotal(filter);
   const problem = metadataProblem(filter.meta ?? '');
   const { toggled } = useListSettings('threads');
+  const watched = useWatchedJob(jobKinds);
   const change = (changed: typeof search): void =>
     void navigate({ search: { ...search, page: undefined, ...changed }, replace: true });
   return (
@@ -36,14 +41,22 @@ export const ThreadsPage = (): ReactNode => {
       <header className="page-head">
         <h1>Threads</h1>
         <span className="muted">{problem === undefined && count.data}</span>
-        <div className="page-actions">
+        <JobActions
+          kinds={jobKinds}
+          isHidden={problem !== undefined || (threads.data ?? []).length === 0}
+          problem={problem}
+          isFiltered={isFiltered(filter)}
+          filterOf={() => conditionsOf(filter, Date.now())}
+          watched={watched}
+        >
           <ThreadListTools filter={filter} isValid={problem === undefined} />
           <Link to="/playground" className="button">
             New thread in the playground
           </Link>
-        </div>
+        </JobActions>
       </header>
       <ThreadFilters filter={filter} onChange={change} />
+      <JobPanel {...watched} />
       <div className="page-body" tabIndex={0} role="region" aria-label="Threads">
         {problem === undefined ? (
           <>

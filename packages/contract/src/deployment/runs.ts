@@ -66,7 +66,7 @@ const located = {
 const textFields = ['input', 'context'] as const;
 const anyText = ['input', 'command', 'context'] as const;
 const createErrors = ['not_found', 'conflict', 'not_supported'] as const;
-const cancelAction = z
+export const cancelAction = z
   .enum(['interrupt', 'rollback'])
   .describe('`interrupt` keeps what the run has written; `rollback` removes the run and its checkpoints');
 const requestHeaders = {

@@ -36,12 +36,9 @@ export const threadSelect = queryList(z.enum(fields)).describe(
   'The fields that are returned; all of them by default. Without `values`, the state is not read. Threads have no `context`',
 );
 
-const filters = {
-  ids: nullish(z.array(Id).max(1_000)),
+/** Conditions on the rows of threads. */
+export const threadFilter = {
   metadata: nullish(Metadata),
-  values: nullish(Metadata).describe(
-    'Only threads whose newest checkpoint contains these values; at most 64 KB of JSON',
-  ),
   status: nullish(ThreadStatus),
   has_interrupts: nullish(z.boolean()).describe(
     'True: only threads that have the status `interrupted` and wait for an answer. False: all other threads. With the status `interrupted`, false finds threads that stopped at a breakpoint or whose run was cancelled',
@@ -52,6 +49,14 @@ const filters = {
   updated_before: nullish(When).describe('Only threads whose `updated_at` is before this time'),
   state_updated_after: nullish(When).describe('Only threads whose state changed last at this time or later'),
   state_updated_before: nullish(When).describe('Only threads whose state changed last before this time'),
+};
+
+const filters = {
+  ids: nullish(z.array(Id).max(1_000)),
+  values: nullish(Metadata).describe(
+    'Only threads whose newest checkpoint contains these values; at most 64 KB of JSON',
+  ),
+  ...threadFilter,
 };
 
 export const threadSearchRoutes = {

@@ -1,6 +1,8 @@
 // Wiring of the deployment API: its services and handlers.
 import { ownerKey, type Authorizer } from '../auth/authorization/authorizer.ts';
 import { AccessFilter } from '../auth/authorization/access-filter.ts';
+import type { CustomAuth } from '../auth/handlers/custom-auth.ts';
+import { callerOf, type User } from '../auth/principal/caller.ts';
 import type { RunUsers } from '../auth/sealed-users/run-users.ts';
 import { ticketHandlers, type TicketService } from '../auth/tickets/ticket-service.ts';
 import { defaultWorkspaceId } from '../auth/workspaces/default-workspace.ts';
@@ -15,6 +17,9 @@ import type { AssistantService } from '../deployment/assistants/assistant-servic
 import { IntrospectionService } from '../deployment/assistants/introspection-service.ts';
 import { cronHandlers } from '../deployment/crons/cron-handlers.ts';
 import { CronService } from '../deployment/crons/cron-service.ts';
+import type { JobActionParts } from '../deployment/jobs/job-actions.ts';
+import { jobHandlers } from '../deployment/jobs/job-handlers.ts';
+import { JobService } from '../deployment/jobs/job-service.ts';
 import { mcpHandlers } from '../deployment/mcp/mcp-handlers.ts';
 import { ToolCaller, type ToolCallParts } from '../deployment/mcp/tool-call.ts';
 import { ToolList } from '../deployment/mcp/tool-list.ts';
@@ -68,6 +73,7 @@ interface DeploymentParts {
   facts: ServerFacts;
   guard: EgressGuard;
   tickets: TicketService;
+  auth: CustomAuth | undefined;
 }
 
 /** An update may use the configuration of default assistants and of the user's own assistants. */
@@ -87,7 +93,7 @@ const runReads = (storage: Storage) => ({
 
 export const createDeployment = (
   parts: ServiceParts,
-  { storage, assistants, engine, answers, users, metrics, facts, guard, tickets }: DeploymentParts,
+  { storage, assistants, engine, answers, users, metrics, facts, guard, tickets, auth }: DeploymentParts,
 ) => {
   const { project, logger } = parts;
   const { parser } = parts.parsing;
@@ -143,6 +149,7 @@ export const createDeployment = (
     }),
     ...ticketHandlers(tickets),
     ...cronHandlers(new CronService(storage, webhooks, users), granter),
+    ...jobHandlers(new JobService(storage, users)),
     ...webhookHandlers(webhooks, new DeliverySearchService(storage)),
     ...uiHandlers(uiBundles(parts), project.ui),
     ...storeHandlers(new StoreService(storage.items, project.storeIndex && new ItemIndex(dispatcher.pool))),
@@ -156,8 +163,15 @@ export const createDeployment = (
       version: facts.svc_version,
     }),
   };
-  return { handlers, pruning, runChanges };
+  const jobs = jobParts({ storage, ...running, threads, pruning, logger }, users, auth);
+  return { handlers, pruning, runChanges, jobs };
 };
+
+const jobParts = (actions: JobActionParts, users: RunUsers, auth: CustomAuth | undefined) => ({
+  actions,
+  users,
+  authorizerFor: auth && ((user: User) => auth.handlers.authorizerFor(callerOf(user))),
+});
 
 /** A process that does not serve `/ui` builds nothing. */
 const uiBundles = ({ project, settings, logger, onModules }: ServiceParts): UiBundles => {

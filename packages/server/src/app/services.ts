@@ -127,7 +127,7 @@ const buildServices = async (parts: ServiceParts, owned: Owned) => {
   metrics.watchLogExport(() => parts.logExport?.lost);
   const { dispatcher, notifications, pollMs } = engine;
   const guard = new EgressGuard(settings.egress.allow);
-  const { handlers, pruning, runChanges } = createDeployment(parts, {
+  const { handlers, pruning, runChanges, jobs } = createDeployment(parts, {
     storage,
     assistants,
     engine,
@@ -137,9 +137,10 @@ const buildServices = async (parts: ServiceParts, owned: Owned) => {
     facts,
     guard,
     tickets,
+    auth,
   });
   if (settings.role !== 'api')
-    startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned });
+    startWorkerTasks(parts, storage, { pruning, guard, notifications, pollMs, owned, jobs });
   const platform = createPlatform(parts, storage, { notifications, guard, sealer, metrics });
   const exporting =
     settings.role === 'api'

@@ -2,6 +2,7 @@
 import { startCrons } from '../deployment/crons/cron-scheduler.ts';
 import { expiryTasks } from '../deployment/expiry.ts';
 import { cronTasks } from '../deployment/crons/cron-tasks.ts';
+import { jobTasks, type JobTaskParts } from '../deployment/jobs/job-tasks.ts';
 import { runTasks } from '../deployment/runs/run-tasks.ts';
 import { webhookTasks } from '../deployment/webhooks/webhook-tasks.ts';
 import type { PruneService } from '../deployment/threads/prune-service.ts';
@@ -51,12 +52,14 @@ export const startWorkerTasks = (
     notifications,
     pollMs,
     owned,
+    jobs,
   }: {
     pruning: PruneService;
     guard: EgressGuard;
     notifications: NotificationBus;
     pollMs: number;
     owned: Owned;
+    jobs: Pick<JobTaskParts, 'actions' | 'users' | 'authorizerFor'>;
   },
 ): void => {
   const tasks = [
@@ -72,6 +75,7 @@ export const startWorkerTasks = (
     new ThreadDeletion(storage).task(),
     ...runTasks(storage, settings.runs.streamTtlMs),
     ...cronTasks(storage.crons),
+    ...jobTasks({ jobs: storage.jobs, ...jobs, logger }),
     ...webhookTasks(storage.deliveries),
     ...traceTasks(
       {

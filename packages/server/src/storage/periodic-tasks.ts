@@ -16,6 +16,7 @@ export const statements = {
       returning t.name as id, t.lease_token`),
   renew: statement<{ name: string }>(`update periodic_tasks set lease_until = now() + $3 * interval '1 ms'
       where (name, lease_token) in (select * from unnest($1::text[], $2::bigint[])) returning name`),
+  hasten: statement('update periodic_tasks set next_at = now() where name = $1 and next_at > now()'),
   finish: statement(`update periodic_tasks set lease_until = null, next_at = now() + $3 * interval '1 ms'
       where name = $1 and lease_token = $2`),
 };
@@ -37,6 +38,11 @@ export const periodicTaskStorage = (db: Database) => ({
     const tokens = leases.map(({ lease_token }) => lease_token);
     const rows = await db.query(statements.renew, [ids, tokens, leaseMs]);
     return new Set(rows.map(({ name }) => name));
+  },
+
+  /** Makes the task due now, unless a process executes it. */
+  async hasten(name: string): Promise<void> {
+    await db.query(statements.hasten, [name]);
   },
 
   /** Ends a lease; the task is due again after that time. Changes nothing when the task was claimed again. */

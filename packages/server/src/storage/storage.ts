@@ -7,6 +7,7 @@ import { ticketStorage } from './auth/tickets.ts';
 import { assistantStorage } from './deployment/assistants/assistants.ts';
 import { checkpointStorage } from './deployment/checkpoints/checkpoints.ts';
 import { cronStorage } from './deployment/crons.ts';
+import { jobStorage } from './deployment/jobs.ts';
 import type { Database, Transactions } from './postgres/database.ts';
 import { exportEstimates } from './exports/export-estimates.ts';
 import { exportLeaseStorage } from './exports/export-leases.ts';
@@ -66,6 +67,7 @@ export const createStorage = (
   feedback: feedbackStorage(db),
   feedbackTokens: feedbackTokenStorage(db),
   items: storeItemStorage(db, answers),
+  jobs: jobStorage(db),
   runLeases: runLeaseStorage(db),
   runQueue: runQueueStorage(db),
   runLog: runLogStorage(db),

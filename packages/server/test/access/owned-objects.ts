@@ -14,6 +14,8 @@ export interface Ids {
   checkpoint_id: string;
   assistant_id: string;
   cron_id: string;
+  /** A preview. */
+  job_id: string;
 }
 
 /** Sends a request as a user. */
@@ -48,6 +50,7 @@ export const createObjects = async (call: Call, user: string, mark: string): Pro
     input: { note: mark },
   });
   await make('PUT', '/store/items', { namespace: [user, 'notes'], key: mark, value: { mark } });
+  const { job_id } = await make<Ids>('POST', '/jobs', { kind: 'delete_threads', filter: { metadata } });
   const idle = await make<Ids>('POST', `/threads/${thread_id}/copy`, undefined);
   return {
     thread_id,
@@ -58,6 +61,7 @@ export const createObjects = async (call: Call, user: string, mark: string): Pro
     checkpoint_id,
     assistant_id,
     cron_id,
+    job_id,
   };
 };
 
@@ -70,6 +74,7 @@ export const unknownIds = (): Ids => ({
   checkpoint_id: randomUUID(),
   assistant_id: randomUUID(),
   cron_id: randomUUID(),
+  job_id: randomUUID(),
 });
 
 /** Everything that belongs to alice, without the columns that change with time and leases. */
@@ -99,6 +104,7 @@ export const snapshot = async (database: TestServer['database']): Promise<unknow
       'deliveries',
       `select * from webhook_deliveries where metadata->>'owner' = 'alice' order by delivery_id`,
     ),
+    read('jobs', `select * from jobs where owner = ':alice' order by job_id`),
     read('items', `select * from store_items where 'alice' = any (namespace)`),
   ]);
 };

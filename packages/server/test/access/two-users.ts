@@ -159,6 +159,10 @@ export const testTwoUsers = (project: string): void => {
     getCron: [ofPath],
     updateCron: [inBody({ enabled: false }), inBody({ metadata: { owner: 'bob' } })],
     deleteCron: [ofPath],
+    getJob: [ofPath],
+    listJobRows: [ofPath],
+    startJob: [ofPath],
+    cancelJob: [ofPath],
     listRuns: [ofPath, () => ({ query: '?status=running' })],
     getRun: ofRun,
     getRunTimeline: ofRun,
@@ -267,6 +271,8 @@ export const testTwoUsers = (project: string): void => {
   const others = new Set([
     'createAssistant',
     'createThread',
+    'createJob',
+    'listJobs',
     'streamThreadEvents',
     'streamRunChanges', // in test/runs/run-changes.test.ts
     'openThreadSocket',
@@ -333,6 +339,24 @@ export const testTwoUsers = (project: string): void => {
       expect(JSON.parse(expected)).toMatchObject({ runs: [{ run_id: 'his' }, { outcome: 'not_found' }] });
       for (const hers of [alice.run_id, alice.stateless_run_id])
         expect(await cancelWith(hers)).toBe(expected);
+      expect(await snapshot(server.database)).toEqual(before);
+    });
+
+    it('is no row of a job', async () => {
+      const before = await snapshot(server.database);
+      const totalOf = async (kind: string, which: object): Promise<unknown> =>
+        ((await as('bob')('POST', '/jobs', { kind, ...which })).body as { total: unknown }).total;
+      const { run_id, stateless_run_id, thread_id, idle_thread_id } = alice;
+      expect(await totalOf('cancel_runs', { ids: [run_id, stateless_run_id] })).toBe(0);
+      expect(await totalOf('cancel_runs', { filter: { thread_id } })).toBe(0);
+      for (const kind of ['delete_threads', 'prune_threads']) {
+        expect(await totalOf(kind, { ids: [thread_id, idle_thread_id] })).toBe(0);
+        expect(await totalOf(kind, { filter: { metadata: { owner: 'alice' } } })).toBe(0);
+        expect(await totalOf(kind, { filter: {} })).toBe(2);
+      }
+      const listed = JSON.stringify((await as('bob')('GET', '/jobs?limit=100')).body);
+      expect(listed).toContain(bob.job_id);
+      expect(listed).not.toContain(alice.job_id);
       expect(await snapshot(server.database)).toEqual(before);
     });
 

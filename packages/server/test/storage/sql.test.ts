@@ -72,15 +72,22 @@ const forgotten = async (column: string, functions: string[]): Promise<string[]>
 
 it('rows of a thread are deleted with it, in every table that has its id', async () => {
   const functions = ['threads/delete_thread', 'threads/sweep_deleted_thread', 'threads/delete_state'];
-  // A trace names a thread of its application.
-  expect(await forgotten('thread_id', functions)).toEqual(['trace_runs']);
+  // Rows of jobs report what was done to a thread, also its deletion, and expire with their job. A trace names a thread of its application.
+  expect(await forgotten('thread_id', functions)).toEqual(['job_rows', 'trace_runs']);
 });
 
 it('rows of a run are deleted with it, in every table that has its id', async () => {
   const functions = ['threads/remove_run', 'threads/remove_runs', 'threads/delete_run', 'runs/end_run'];
-  // Ticks of crons stay when their runs go, and expire by their own age. The others name runs of traces and exports.
-  const others = ['export_events', 'feedback', 'feedback_tokens', 'own_trace_runs', 'trace_attachments'];
-  expect(await forgotten('run_id', functions)).toEqual(['cron_ticks', ...others]);
+  // Ticks of crons and rows of jobs stay when their runs go, and expire. The others name runs of traces and exports.
+  const others = ['own_trace_runs', 'trace_attachments'];
+  expect(await forgotten('run_id', functions)).toEqual([
+    'cron_ticks',
+    'export_events',
+    'feedback',
+    'feedback_tokens',
+    'job_rows',
+    ...others,
+  ]);
 });
 
 it('rows of an assistant or a cron are deleted with it, in every table that has its id', async () => {

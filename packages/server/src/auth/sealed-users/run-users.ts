@@ -34,10 +34,14 @@ export class RunUsers {
   /** Decrypts the user into the keys that the graph gets in `configurable`. Throws a SealError. */
   open(sealed: string | null, run: StoredRun): Record<string, unknown> {
     if (sealed === null) return this.ofRun(undefined, run);
+    return this.ofRun(this.userOf(sealed, String(run.metadata[ownerKey])), run);
+  }
+
+  /** Decrypts a user with this identity. Throws a SealError. */
+  userOf(sealed: string, identity: string): User {
     if (!this.#sealer)
-      throw new Error('The run has a user, but this server has no key: set SVC_ENCRYPTION_KEY');
-    const text = this.#sealer.open(sealed, String(run.metadata[ownerKey]));
-    return this.ofRun(JSON.parse(text) as User, run);
+      throw new Error('A stored user needs a key, which this server has not: set SVC_ENCRYPTION_KEY');
+    return JSON.parse(this.#sealer.open(sealed, identity)) as User;
   }
 
   /** The keys for a run of the user: also the credential of its requests to this server. */

@@ -5,8 +5,8 @@ const off = (what: string) => z.boolean().optional().describe(`true: ${what}; fa
 
 export const routeSwitches = {
   disable_assistants: off('no routes under /assistants'),
-  disable_threads: off('no routes of threads and their states, and no thread protocol'),
-  disable_runs: off('no routes of runs and crons, and no thread protocol'),
+  disable_threads: off('no routes of threads and their states, no thread protocol, and no jobs'),
+  disable_runs: off('no routes of runs and crons, no thread protocol, and no jobs'),
   disable_store: off('no routes under /store'),
   disable_mcp: off('no /mcp'),
   disable_a2a: off('no /a2a and no agent cards'),
@@ -24,8 +24,8 @@ export interface DisabledRoutes {
 
 const tagsOf = {
   disable_assistants: ['Assistants'],
-  disable_threads: ['Threads', 'Thread protocol'],
-  disable_runs: ['Runs', 'Crons', 'Thread protocol'],
+  disable_threads: ['Threads', 'Thread protocol', 'Jobs'],
+  disable_runs: ['Runs', 'Crons', 'Thread protocol', 'Jobs'],
   disable_store: ['Store'],
   disable_mcp: ['MCP'],
   disable_a2a: ['A2A'],

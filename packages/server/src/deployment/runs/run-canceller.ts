@@ -2,6 +2,7 @@
 import { notFound, Problem } from '@svc/contract/problem';
 import type { Logger } from 'pino';
 import { onAbort } from '../../abort.ts';
+import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { Dispatcher } from '../../engine/dispatch/dispatcher.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
@@ -17,6 +18,14 @@ export interface CancelOutcome {
   run_id: string;
   outcome: 'cancelled' | 'stopping' | 'over' | 'not_found';
 }
+
+/** The filter of the threads on which the caller may cancel runs. */
+export const cancelAccess = async (
+  authorizer: Authorizer,
+  { thread_id }: { thread_id?: string | undefined },
+  action: CancelAction = 'interrupt',
+): Promise<RowFilter> =>
+  (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).access;
 
 const faultsMax = 100;
 
@@ -62,16 +71,24 @@ export class RunCanceller {
     if (wait) await this.#outcomes.untilEnded(run_id);
   }
 
+  /** Cancels the given runs of the thread; returns what happened to each. */
+  async cancelEach(
+    thread_id: string,
+    run_ids: string[],
+    { action, access }: { action: CancelAction; access: RowFilter },
+  ): Promise<CancelOutcome[]> {
+    const cancelled = await this.#cancel(thread_id, run_ids, { action, reason: requested, access });
+    const byId = new Map(cancelled.map(({ run_id, outcome }) => [run_id, outcome]));
+    return run_ids.map((run_id) => ({ run_id, outcome: outcomeOf(byId.get(run_id)) }));
+  }
+
   /** Cancels the given runs that are in flight on the thread. Throws `not_found` when none is. */
   async cancelNamed(
     thread_id: string,
     run_ids: string[],
     { action, access }: { action: CancelAction; access: RowFilter },
   ): Promise<CancelOutcome[]> {
-    const named = [...new Set(run_ids)];
-    const cancelled = await this.#cancel(thread_id, named, { action, reason: requested, access });
-    const byId = new Map(cancelled.map(({ run_id, outcome }) => [run_id, outcome]));
-    const outcomes = named.map((run_id) => ({ run_id, outcome: outcomeOf(byId.get(run_id)) }));
+    const outcomes = await this.cancelEach(thread_id, [...new Set(run_ids)], { action, access });
     if (outcomes.some(({ outcome }) => outcome === 'cancelled' || outcome === 'stopping')) return outcomes;
     throw new Problem('not_found', 'None of these runs is in flight on this thread', {
       faults: outcomes.slice(0, faultsMax).map(({ run_id, outcome }, at) => ({

@@ -6,8 +6,6 @@ import type {
   runChangeRoutes,
 } from '@svc/contract';
 import { invalid } from '@svc/contract/problem';
-import type { Authorizer } from '../../auth/authorization/authorizer.ts';
-import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import {
   type Call,
   EventStreamResponse,
@@ -21,7 +19,7 @@ import { readAccess } from '../threads/read-access.ts';
 import type { ThreadRunStream } from '../threads/thread-run-stream.ts';
 import { unlessGone } from '../unless-gone.ts';
 import { lastEventId, threadPosition } from './call-headers.ts';
-import type { RunCanceller } from './run-canceller.ts';
+import { cancelAccess, type RunCanceller } from './run-canceller.ts';
 import { creationHandlers } from './run-creation-handlers.ts';
 import { runEventResponse } from './run-event-response.ts';
 import type { RunFeedback } from './run-feedback.ts';
@@ -44,11 +42,6 @@ export interface RunParts extends RunSearchParts {
   feedback: RunFeedback | undefined;
   /** In a project with a file of the stock server, the events of a run that cannot be read are one `error` event. */
   compat: boolean;
-}
-
-interface RunPath {
-  thread_id?: string | undefined;
-  run_id?: string | undefined;
 }
 
 type RunHandlers = Handlers<
@@ -137,13 +130,6 @@ const failedStream = (message: string): SseBody =>
     sink.send({ event: 'error', data: JSON.stringify({ error: 'Error', message }) });
     return Promise.resolve();
   });
-
-const cancelAccess = async (
-  authorizer: Authorizer,
-  { thread_id }: RunPath,
-  action: 'interrupt' | 'rollback' = 'interrupt',
-): Promise<RowFilter> =>
-  (await authorizer.authorize('threads:update', { thread_id, metadata: undefined, action })).access;
 
 interface RunSearchParts {
   searches: RunSearchService;

@@ -204,6 +204,31 @@ feedback_tokens.run_id uuid not null
 feedback_tokens.key text not null
 feedback_tokens.expires_at timestamp with time zone not null
 feedback_tokens.created_at timestamp with time zone not null default now()
+job_rows.job_id uuid not null
+job_rows.position integer not null
+job_rows.thread_id uuid not null
+job_rows.run_id uuid
+job_rows.status text not null
+job_rows.created_at timestamp with time zone not null
+job_rows.result text
+job_rows.reason text
+jobs.job_id uuid not null default gen_random_uuid()
+jobs.kind text not null
+jobs.owner text not null
+jobs.state text not null default 'preview'::text
+jobs.filter jsonb
+jobs.arguments jsonb not null
+jobs.total integer not null
+jobs.done integer not null default 0
+jobs.failed integer not null default 0
+jobs.skipped integer not null default 0
+jobs.error text
+jobs.sealed_user text
+jobs.turn_at timestamp with time zone
+jobs.created_at timestamp with time zone not null default now()
+jobs.started_at timestamp with time zone
+jobs.ended_at timestamp with time zone
+jobs.expires_at timestamp with time zone not null
 model_prices.id uuid not null
 model_prices.tenant_id uuid
 model_prices.name text not null
@@ -542,6 +567,11 @@ feedback FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 feedback PRIMARY KEY (tenant_id, id)
 feedback_tokens FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 feedback_tokens PRIMARY KEY (id)
+job_rows CHECK ((result = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text])))
+job_rows FOREIGN KEY (job_id) REFERENCES jobs(job_id) ON DELETE CASCADE
+job_rows PRIMARY KEY (job_id, "position")
+jobs CHECK ((state = ANY (ARRAY['preview'::text, 'running'::text, 'cancelling'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
+jobs PRIMARY KEY (job_id)
 model_prices FOREIGN KEY (tenant_id) REFERENCES workspaces(id) ON DELETE CASCADE
 model_prices PRIMARY KEY (id)
 own_trace_runs PRIMARY KEY (tenant_id, id)
@@ -656,6 +686,12 @@ CREATE INDEX feedback_run ON svc.feedback USING btree (tenant_id, run_id, key)
 CREATE INDEX feedback_tokens_expiry ON svc.feedback_tokens USING btree (tenant_id, expires_at)
 CREATE UNIQUE INDEX feedback_tokens_pkey ON svc.feedback_tokens USING btree (id)
 CREATE INDEX feedback_tokens_run ON svc.feedback_tokens USING btree (tenant_id, run_id, created_at, id)
+CREATE UNIQUE INDEX job_rows_pkey ON svc.job_rows USING btree (job_id, "position")
+CREATE INDEX jobs_due ON svc.jobs USING btree (turn_at) WHERE (state = ANY (ARRAY['running'::text, 'cancelling'::text]))
+CREATE INDEX jobs_expired ON svc.jobs USING btree (expires_at)
+CREATE UNIQUE INDEX jobs_live ON svc.jobs USING btree (kind, owner) WHERE (state = ANY (ARRAY['running'::text, 'cancelling'::text]))
+CREATE INDEX jobs_of_owner ON svc.jobs USING btree (owner, created_at, job_id)
+CREATE UNIQUE INDEX jobs_pkey ON svc.jobs USING btree (job_id)
 CREATE UNIQUE INDEX model_prices_pkey ON svc.model_prices USING btree (id)
 CREATE INDEX model_prices_tenant ON svc.model_prices USING btree (tenant_id, created_at)
 CREATE UNIQUE INDEX own_trace_runs_pkey ON svc.own_trace_runs USING btree (tenant_id, id)

@@ -14,6 +14,7 @@ type Status = RunRow['status'];
 
 export interface RunSearch {
   run_id?: string | undefined;
+  run_ids?: readonly string[] | undefined;
   status?: readonly Status[] | undefined;
   assistant_id?: string | undefined;
   graph_id?: string | undefined;
@@ -85,10 +86,12 @@ const inBounds = (search: RunSearch, { after, sort_order }: RunSearchPage): Sql 
 
 /** All conditions of a search except the times, for the run `r`. */
 export const matches = (search: RunSearch, access: RowFilter): Sql => {
-  const { run_id, status, assistant_id, graph_id, thread_id, metadata, ended_after, ended_before } = search;
+  const { run_id, run_ids, status, assistant_id, graph_id, thread_id, metadata, ended_after, ended_before } =
+    search;
   const isEnded = raw(`r.status not in ('pending', 'running')`);
   return all([
     ...(run_id === undefined ? [] : [sql`r.run_id = ${run_id}::uuid`]),
+    ...(run_ids === undefined ? [] : [sql`r.run_id = any (${run_ids}::uuid[])`]),
     ...(status === undefined ? [] : [sql`r.status = any (${status}::text[])`]),
     ...(thread_id === undefined ? [] : [sql`r.thread_id = ${thread_id}::uuid`]),
     ...(assistant_id === undefined ? [] : [sql`r.assistant_id = ${assistant_id}::uuid`]),
@@ -150,6 +153,11 @@ const inThreads = (
        where r.status in ('pending', 'running') and r.temporary and ${condition} ${next})
     ) m order by ${order('m', page)} limit ${page.limit}`;
 };
+
+/** The runs of a job: of all that match, in the order of the page. Status and time have an index. */
+export const foundRuns = (search: RunSearch, page: RunSearchPage, access: RowFilter): Sql =>
+  sql`select ${columns}, r.status from runs r where ${inBounds(search, page)} and ${matches(search, access)}
+    order by ${order('r', page)} limit ${page.limit}`;
 
 export const runSearch = (db: Database, answers: AnswerLimits) => ({
   /** Examines the next `rows` runs, and returns the places of those that match. */

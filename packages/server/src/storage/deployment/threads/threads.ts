@@ -5,7 +5,7 @@ import { GroupedWrites } from '../../postgres/grouped-writes.ts';
 import type { Database } from '../../postgres/database.ts';
 import { containsMetadata, passes, type RowFilter } from '../../postgres/row-filter.ts';
 import { exactTime } from '../../postgres/exact-text.ts';
-import { count, countUpTo, raw, select, type Sql, sql } from '../../postgres/sql.ts';
+import { all, count, countUpTo, raw, select, type Sql, sql } from '../../postgres/sql.ts';
 import { channelsAtHead, recordedJoin } from '../checkpoints/recorded-state.ts';
 import { findThreadUsage } from './thread-usage.ts';
 import { readStatement, statement } from '../../postgres/statement.ts';
@@ -182,6 +182,11 @@ const conditions = (
   ...(has_interrupts === undefined ? [] : [has_interrupts ? isWaiting : sql`not ${isWaiting}`]),
   ...withinTimes(times),
 ];
+
+/** The threads of a job, the oldest first. */
+export const foundThreads = (filter: ThreadFilter, access: RowFilter, limit: number): Sql =>
+  sql`select null::uuid as run_id, thread_id, created_at, status from threads
+    where ${all(conditions(filter, access))} order by created_at, thread_id limit ${limit}`;
 
 const tableOf = (filter: ThreadFilter, access: RowFilter) => ({
   table: 'threads',

@@ -259,6 +259,57 @@ create table cron_ticks (
 create index cron_ticks_fired on cron_ticks (fired_at);
 create index cron_ticks_run on cron_ticks (run_id);
 
+-- Actions on many runs or threads, and their state:
+--
+--   preview ──start──▶ running ──────────────▶ completed | failed
+--      │                  └──▶ cancelling ──▶ cancelled
+--      └── expires
+
+create table jobs (
+  job_id      uuid        primary key default gen_random_uuid(),
+  kind        text        not null,
+  -- Who may see the job: empty without authentication, otherwise a colon and the identity of the user.
+  owner       text        not null,
+  state       text        not null default 'preview'
+    check (state in ('preview', 'running', 'cancelling', 'completed', 'cancelled', 'failed')),
+  -- What the caller has sent, as JSON.
+  filter      jsonb,
+  arguments   jsonb       not null,
+  total       integer     not null,
+  -- Rows with each result. Their sum is the position of the last row that was worked on.
+  done        integer     not null default 0,
+  failed      integer     not null default 0,
+  skipped     integer     not null default 0,
+  error       text,
+  -- The user, encrypted, while the job is in progress.
+  sealed_user text,
+  -- When a group of its rows was worked on last: jobs take turns.
+  turn_at     timestamptz,
+  created_at  timestamptz not null default now(),
+  started_at  timestamptz,
+  ended_at    timestamptz,
+  expires_at  timestamptz not null
+);
+-- One job of a kind for each owner.
+create unique index jobs_live on jobs (kind, owner) where state in ('running', 'cancelling');
+create index jobs_of_owner on jobs (owner, created_at, job_id);
+create index jobs_due on jobs (turn_at) where state in ('running', 'cancelling');
+create index jobs_expired on jobs (expires_at);
+
+-- The rows of a preview. They outlive the threads and runs that they name, as the report of what was done, and expire with the job.
+create table job_rows (
+  job_id     uuid        not null references jobs on delete cascade,
+  position   integer     not null,
+  thread_id  uuid        not null,
+  run_id     uuid,
+  status     text        not null,
+  created_at timestamptz not null,
+  -- Null until the row was worked on.
+  result     text        check (result in ('done', 'failed', 'skipped')),
+  reason     text,
+  primary key (job_id, position)
+);
+
 -- Work that recurs. One node at a time does it, under a lease.
 create table periodic_tasks (
   name        text primary key,
