@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ except ImportError:  # before langgraph 1.2: runs cannot end before their next s
 
 from .chunks import ChunkStream
 from .context import context_for
+from .direct_stream import DirectStream
 from .failures import failure_of
 from .frames import Header
 from .graphs import Graphs, layout_of, with_storage
@@ -102,11 +104,31 @@ class Run:
             if "events" in header["modes"]:
                 await self._stream_events(graph, arguments)
                 return
+            if DirectStream.has(arguments["stream_mode"]):
+                await self._stream_directly(graph, arguments, store)
+                return
             chunks: AsyncIterator[Any] = graph.astream(**arguments)
             async for namespace, mode, payload in chunks:
                 self._chunks.take(namespace, mode, payload)
                 if self._session.is_behind:
                     await self._session.drain()
+
+    async def _stream_directly(self, graph: Any, arguments: dict[str, Any], store: SvcStore) -> None:
+        stream = DirectStream(self._chunks.take)
+        stream.join(arguments["config"], arguments["stream_mode"], store)
+        # The engine's own stream returns control after each superstep.
+        try:
+            async with aclosing(graph.astream(**{**arguments, "stream_mode": "values", "subgraphs": False})) as steps:
+                async for _ in steps:
+                    if self._is_cancelled:
+                        raise asyncio.CancelledError
+                    if self._session.is_behind:
+                        await self._session.drain()
+        except asyncio.CancelledError:
+            if stream.failure is None:
+                raise
+        if stream.failure is not None:
+            raise stream.failure
 
     async def _stream_events(self, graph: Any, arguments: dict[str, Any]) -> None:
         """Stream mode `events`: the callback events of all graphs of the tree. The chunks of the run itself are events of the other modes."""

@@ -1,6 +1,7 @@
 """The graphs `barrier` and `probe` of the tests in TypeScript, in Python."""
 
 import asyncio
+import contextlib
 import operator
 from typing import Annotated, Any, TypedDict
 
@@ -29,5 +30,13 @@ async def sleep(state: State) -> dict[str, Any]:
     return {"log": []}
 
 
+async def ignore(state: State) -> dict[str, Any]:
+    """Waits, and ends as usual when it is cancelled."""
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(60)
+    return {"log": ["ignored"]}
+
+
 barrier = StateGraph(State).add_node("wait", wait).add_edge(START, "wait").compile()
 probe = StateGraph(State).add_node("sleep", sleep).add_edge(START, "sleep").compile()
+ignoring = StateGraph(State).add_sequence([ignore, sleep]).add_edge(START, "ignore").compile()

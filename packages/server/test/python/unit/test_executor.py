@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import logging
 import socket
 import unittest
@@ -16,6 +17,21 @@ from test_channel import Peer
 GRAPHS = Path(__file__).parents[1] / "graphs"
 
 
+def run_frame(graph: str, values: dict[str, Any]) -> list[bytes]:
+    run = {
+        "kind": "run",
+        "session": 1,
+        "graph": graph,
+        "config": {"configurable": {"thread_id": "1"}},
+        "modes": ["values"],
+        "subgraphs": False,
+        "durability": "async",
+        "temporary": False,
+        "blank": True,
+    }
+    return encode_frame(run, [json.dumps({"input": values}).encode(), b"null"])
+
+
 class ExecutorTest(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self) -> None:
         self.addCleanup(gc.set_threshold, *gc.get_threshold())
@@ -28,8 +44,9 @@ class ExecutorTest(unittest.IsolatedAsyncioTestCase):
         self.peer = Peer(self.other)
         loop = asyncio.get_running_loop()
         self.transport, channel = await loop.create_connection(lambda: Channel(self.receive, lambda: None), sock=own)
-        source = {"file": str(GRAPHS / "barrier.py"), "export": "probe"}
-        setup = {"graphs": {"probe": source}, "paths": [str(GRAPHS)]}
+        file = str(GRAPHS / "barrier.py")
+        sources = {name: {"file": file, "export": name} for name in ("probe", "ignoring")}
+        setup = {"graphs": sources, "paths": [str(GRAPHS)]}
         _, self.handler = await executor.start(setup, channel)
 
     async def asyncTearDown(self) -> None:
@@ -45,21 +62,18 @@ class ExecutorTest(unittest.IsolatedAsyncioTestCase):
         return frame[0]
 
     async def test_a_run_that_is_cancelled_before_it_begins_ends(self) -> None:
-        run = {
-            "kind": "run",
-            "session": 1,
-            "graph": "probe",
-            "config": {"configurable": {"thread_id": "1"}},
-            "modes": ["values"],
-            "subgraphs": False,
-            "durability": "async",
-            "temporary": False,
-            "blank": True,
-        }
         # Both frames arrive in one turn of the event loop.
-        frames = [*encode_frame(run, [b'{"input": {"ms": 60000}}', b"null"]), *encode_frame({"kind": "cancel", "session": 1})]
+        frames = [*run_frame("probe", {"ms": 60_000}), *encode_frame({"kind": "cancel", "session": 1})]
         await asyncio.get_running_loop().sock_sendall(self.other, b"".join(frames))
         async with asyncio.timeout(20):
+            self.assertEqual((await self.end())["error"]["name"], "CancelledError")
+
+    async def test_a_run_whose_node_ignores_the_cancel_executes_no_further_node(self) -> None:
+        await asyncio.get_running_loop().sock_sendall(self.other, b"".join(run_frame("ignoring", {"ms": 60_000})))
+        async with asyncio.timeout(20):
+            while '"next":["ignore"]' not in json.dumps((await self.peer.next())[0], separators=(",", ":")):
+                pass
+            await self.peer.send({"kind": "cancel", "session": 1})
             self.assertEqual((await self.end())["error"]["name"], "CancelledError")
 
     async def test_loaded_graphs_are_excluded_from_garbage_collection_and_cycles_of_runs_are_not(self) -> None:
