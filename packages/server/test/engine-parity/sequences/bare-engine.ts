@@ -3,7 +3,7 @@ import { type CheckpointTuple, Command, Send, type StateSnapshot } from '@langch
 import { withCheckpointer } from '../../engine-copy.ts';
 import type { GraphCase } from './cases.ts';
 import type { RunOptions } from './operations.ts';
-import { OracleSaver } from './oracle-saver.ts';
+import { commandTask, OracleSaver } from './oracle-saver.ts';
 import {
   byName,
   common,
@@ -118,6 +118,15 @@ export class EngineThread {
     return this.#stateOf(tuple, true);
   }
 
+  /** The state of the checkpoint as if no command had written to it. */
+  async stateWithoutCommands(checkpoint_id: string): Promise<SeenState> {
+    this.#saver.hidesCommands = true;
+    const at = { configurable: { ...this.#at.configurable, checkpoint_id } };
+    return this.#read(() => this.#graph.getState(at)).finally(() => {
+      this.#saver.hidesCommands = false;
+    });
+  }
+
   async #stateOf(tuple: CheckpointTuple, subgraphs: boolean): Promise<SeenState> {
     try {
       return await this.#read(() => this.#graph.getState(tuple.config, { subgraphs }));
@@ -185,8 +194,6 @@ const isOfCommands = (error: unknown, { pendingWrites = [] }: CheckpointTuple): 
   const channels = pendingWrites.flatMap(([task, channel]) => (task === commandTask ? [channel] : []));
   return (error as Error).name === 'InvalidUpdateError' && new Set(channels).size < channels.length;
 };
-
-const commandTask = '00000000-0000-0000-0000-000000000000';
 
 const toUnreadable = ({ config, metadata, parentConfig }: CheckpointTuple): SeenState => ({
   ...toState({ values: {}, next: [], tasks: [], config, metadata, parentConfig } as never),

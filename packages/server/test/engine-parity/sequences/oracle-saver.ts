@@ -3,6 +3,7 @@ import { Command } from '@langchain/langgraph';
 import {
   type Checkpoint,
   type CheckpointMetadata,
+  type CheckpointTuple,
   emptyCheckpoint,
   MemorySaver,
 } from '@langchain/langgraph-checkpoint';
@@ -30,6 +31,9 @@ const withCommand = (stored: unknown): unknown => {
   return stored;
 };
 
+/** The task under which the engine stores what a command writes. */
+export const commandTask = '00000000-0000-0000-0000-000000000000';
+
 /** A checkpoint from which the value of a delta channel is rebuilt: its id, and the writes that its child has applied. */
 interface Anchor {
   id: string;
@@ -37,11 +41,19 @@ interface Anchor {
 }
 
 export class OracleSaver extends MemorySaver {
+  /** Whether reads are without what commands have written. */
+  hidesCommands = false;
   /** By the key of the child. */
   readonly #anchors = new Map<string, Anchor>();
 
   constructor() {
     super(keepingCommands());
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const tuple = await super.getTuple(config);
+    if (!this.hidesCommands || !tuple?.pendingWrites) return tuple;
+    return { ...tuple, pendingWrites: tuple.pendingWrites.filter(([task]) => task !== commandTask) };
   }
 
   override async put(
