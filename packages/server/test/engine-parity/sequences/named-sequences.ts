@@ -23,6 +23,15 @@ const namedSequences: readonly NamedSequence[] = [
     ],
   },
   {
+    title: 'a node is next when its waiting edge was ready while something else had triggered it',
+    graph: 'fanOut',
+    operations: [
+      { do: 'run', input: { topic: 'plain' }, durability: 'async', before: ['join'] },
+      { do: 'command', goto: ['join'], durability: 'async' },
+      { do: 'run', input: null, durability: 'async' },
+    ],
+  },
+  {
     title:
       'the attempt after a kill of a run at a checkpoint of a subgraph does not give a subgraph its input again',
     graph: 'subgraph',
