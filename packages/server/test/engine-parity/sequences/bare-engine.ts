@@ -71,6 +71,7 @@ export class EngineThread {
     options: RunOptions,
     at?: SeenState,
   ): Promise<Outcome> {
+    this.#saver.runs += 1;
     const events: SeenEvent[] = [];
     const { durability, before, after } = options;
     try {
@@ -118,12 +119,12 @@ export class EngineThread {
     return this.#stateOf(tuple, true);
   }
 
-  /** The state of the checkpoint as if no command had written to it. */
-  async stateWithoutCommands(checkpoint_id: string): Promise<SeenState> {
-    this.#saver.hidesCommands = true;
+  /** The state of the checkpoint as if the commands of these runs had not written to it. */
+  async stateWithoutCommands(checkpoint_id: string, runs: ReadonlySet<number>): Promise<SeenState> {
+    this.#saver.hidden = runs;
     const at = { configurable: { ...this.#at.configurable, checkpoint_id } };
     return this.#read(() => this.#graph.getState(at)).finally(() => {
-      this.#saver.hidesCommands = false;
+      this.#saver.hidden = new Set();
     });
   }
 

@@ -41,8 +41,12 @@ interface Anchor {
 }
 
 export class OracleSaver extends MemorySaver {
-  /** Whether reads are without what commands have written. */
-  hidesCommands = false;
+  /** How many runs have begun. */
+  runs = 0;
+  /** Reads are without what the commands of these runs have written. */
+  hidden: ReadonlySet<number> = new Set();
+  /** The runs of writes of commands, by the key of the checkpoint and that of the write. */
+  readonly #commanded = new Map<string, number>();
   /** By the key of the child. */
   readonly #anchors = new Map<string, Anchor>();
 
@@ -51,9 +55,28 @@ export class OracleSaver extends MemorySaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const tuple = await super.getTuple(config);
-    if (!this.hidesCommands || !tuple?.pendingWrites) return tuple;
-    return { ...tuple, pendingWrites: tuple.pendingWrites.filter(([task]) => task !== commandTask) };
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    if (this.hidden.size === 0 || checkpoint_id === undefined) return super.getTuple(config);
+    const key = keyOf(thread_id, checkpoint_ns, checkpoint_id);
+    const isShown = ([write]: [string, unknown]): boolean =>
+      !this.hidden.has(this.#commanded.get(`${key} ${write}`) ?? 0);
+    const shown = new MemorySaver(this.serde);
+    shown.storage = this.storage;
+    shown.writes = { [key]: Object.fromEntries(Object.entries(this.writes[key] ?? {}).filter(isShown)) };
+    return shown.getTuple(config);
+  }
+
+  override async putWrites(
+    ...[config, writes, task, path]: Parameters<MemorySaver['putWrites']>
+  ): Promise<void> {
+    const run = this.runs;
+    await super.putWrites(config, writes, task, path);
+    if (task !== commandTask) return;
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const key = keyOf(thread_id, checkpoint_ns, checkpoint_id);
+    for (const write of Object.keys(this.writes[key] ?? {}))
+      if (write.startsWith(commandTask) && !this.#commanded.has(`${key} ${write}`))
+        this.#commanded.set(`${key} ${write}`, run);
   }
 
   override async put(

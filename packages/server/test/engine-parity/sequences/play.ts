@@ -20,7 +20,7 @@ import {
 import type { Operation, Place } from './operations.ts';
 import { ServerThread } from './server-thread.ts';
 
-/** Both sides have different states, for one of the reasons in `#compareState`, and would go on from these. */
+/** Both sides may have different states, for a reason that is written where this is thrown, and would go on from these. */
 class Diverged extends Error {}
 
 /** The thread on both sides. */
@@ -33,7 +33,7 @@ class Play {
   #deleted: ReadonlyMap<string, string | null> | undefined;
   /** The engine's ids of the checkpoints from before a deletion. A deletion undoes what the run has written on checkpoints of others. */
   #mayBeUndone: ReadonlySet<string | null> = new Set();
-  /** The last run has aborted subgraphs, and both states were not compared since. */
+  /** The last run has aborted subgraphs. */
   #hasAborted = false;
   /** A run at a checkpoint of a subgraph was killed: see `withAncestors`. */
   #hasOtherParents = false;
@@ -165,10 +165,9 @@ class Play {
     // A thread without a checkpoint has no values, also where its graph has defaults.
     this.#isEmpty = engine.checkpoint === null;
     if (this.#isEmpty) return compare('checkpoint', server.checkpoint, null);
-    // The histories are without the states of subgraphs.
-    if (this.#hasAborted) await this.#compareHistories();
+    // Each side may have other checkpoints of the aborted subgraphs, which the histories of the graph itself do not have.
+    if (this.#hasAborted) throw new Diverged();
     this.#compareState('state', server, engine);
-    this.#hasAborted = false;
     const { values, interrupts } = await this.#server.summary();
     this.#compare('values of the thread', values, engine.values);
     this.#compare('interrupts of the thread', interrupts, await this.#engine.openInterrupts());
@@ -179,10 +178,9 @@ class Play {
     try {
       this.#compare(what, server, engine);
     } catch (error) {
-      // A deleted run has written on this checkpoint, or has made checkpoints of its subgraphs; or one side has more checkpoints of an aborted
-      // subgraph.
-      const mayDiffer = this.#hasAborted || this.#mayBeUndone.has(engine.checkpoint);
-      throw error instanceof Difference && mayDiffer ? new Diverged() : error;
+      // A deleted run has written on this checkpoint, or has made checkpoints of its subgraphs.
+      const mayDiffer = error instanceof Difference && this.#mayBeUndone.has(engine.checkpoint);
+      throw mayDiffer ? new Diverged() : error;
     }
   }
 
@@ -217,13 +215,15 @@ class Play {
     return server;
   }
 
-  /** The state of the engine, or that without what commands have written to it, if the server has undone this with their run. */
+  /** The state of the engine, or that without what the commands of deleted runs have written to it, if the server has undone this. */
   async #leftOf(engine: SeenState, server: SeenState | undefined): Promise<SeenState> {
     const { checkpoint, isUnreadable } = engine;
     if (!server || isUnreadable || checkpoint === null || !this.#mayBeUndone.has(checkpoint)) return engine;
     const shown = ({ values, next }: SeenState): unknown => ({ values, next });
     const both = aligned(shown(server), shown(engine), this.#parents);
-    return isAlike(both.server, both.engine) ? engine : this.#engine.stateWithoutCommands(checkpoint);
+    return isAlike(both.server, both.engine)
+      ? engine
+      : this.#engine.stateWithoutCommands(checkpoint, this.#server.deletedRuns);
   }
 
   /**
