@@ -4,6 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import type { TestServer } from '../server.ts';
 import { cases } from './sequences/cases.ts';
 import { describeSequences } from './sequences/describe-sequences.ts';
+import { testNamedSequences } from './sequences/named-sequences.ts';
 import { startSequenceServer } from './sequences/sequence-server.ts';
 
 let server: TestServer;
@@ -12,5 +13,7 @@ beforeAll(async () => {
   ({ server, client } = await startSequenceServer());
 });
 afterAll(() => server[Symbol.asyncDispose]());
+
+testNamedSequences({ kills: true, client: () => client });
 
 describeSequences(cases, { client: () => client, usual: 2_000 });

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, it } from 'vitest';
 import type { TestServer } from '../server.ts';
 import { cases } from './sequences/cases.ts';
 import { checkSequences } from './sequences/check-sequences.ts';
-import { namedSequences } from './sequences/named-sequences.ts';
-import { play } from './sequences/play.ts';
+import { testNamedSequences } from './sequences/named-sequences.ts';
 import { startSequenceServer } from './sequences/sequence-server.ts';
 
 let server: TestServer;
@@ -22,8 +21,4 @@ it.each(Object.entries(cases).map(([name, one], seed) => ({ name, one, seed })))
     checkSequences(client, [name, one], { seed, count: 5, lengthMax: 4, kills: false }),
 );
 
-it.each(namedSequences.map((one) => [one.title, one] as const))('%s', async (_, { graph, operations }) => {
-  const one = cases[graph];
-  if (!one) throw new Error(`No case for the graph "${graph}"`);
-  await play(client, [graph, one], operations);
-});
+testNamedSequences({ kills: false, client: () => client });

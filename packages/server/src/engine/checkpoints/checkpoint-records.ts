@@ -37,6 +37,8 @@ export interface CheckpointRecord {
   /** Undefined before the put. */
   step?: number;
   refs?: ChannelRefs;
+  /** The nodes of `readyNodes`. */
+  ready?: readonly string[];
   /** Undefined until the engine has reported the tasks. */
   summary?: CheckpointSummary;
   /** The summary that storage had before this session. */
@@ -102,8 +104,8 @@ export class CheckpointRecords {
     return record;
   }
 
-  put(checkpoint_id: string, step: number, refs: ChannelRefs): CheckpointRecord {
-    const record = Object.assign(this.of(checkpoint_id), { step, refs });
+  put(checkpoint_id: string, step: number, refs: ChannelRefs, ready?: readonly string[]): CheckpointRecord {
+    const record = Object.assign(this.of(checkpoint_id), { step, refs, ready });
     this.#newest = record;
     if (this.#report?.step === step) this.#describe(checkpoint_id, this.#report);
     return record;
@@ -137,7 +139,7 @@ export class CheckpointRecords {
     }
   }
 
-  /** Checkpoints that were put, without a report of their tasks. */
+  /** Checkpoints that were put, without a report of all their tasks. */
   undescribed(): CheckpointRecord[] {
     return [...this.#records.values()].filter(isUndescribed);
   }
@@ -164,8 +166,25 @@ export class CheckpointRecords {
   }
 }
 
-const isUndescribed = ({ refs, summary, shape }: CheckpointRecord): boolean =>
-  refs !== undefined && summary === undefined && typeof shape !== 'string';
+/**
+ * The nodes after waiting edges whose nodes have all ended: the channel `join:one+two:last` then has the value ['one', 'two']. If something else has
+ * triggered such a node in the same step, the channel keeps its value, and the engine does not report another task of the node while it runs. But the
+ * node is next when the engine reads the checkpoint.
+ */
+export const readyNodes = (values: StateValues): string[] =>
+  Object.entries(values).flatMap(([channel, value]) => {
+    if (!channel.startsWith('join:') || !Array.isArray(value)) return [];
+    // With the edge of a deferred node: the nodes that have ended, and whether all others have, too.
+    const [first, isFinished] = value as unknown[];
+    const ended = Array.isArray(first) ? (isFinished === true ? first : []) : value;
+    const node = channel.slice(channel.lastIndexOf(':') + 1);
+    return channel.length === `join:${ended.join('+')}:${node}`.length ? [node] : [];
+  });
+
+const isUndescribed = ({ refs, ready = [], summary, shape }: CheckpointRecord): boolean => {
+  if (refs === undefined || typeof shape === 'string') return false;
+  return !summary || ready.some((node) => !summary.tasks.some(({ name }) => name === node));
+};
 
 /** A task that waits at a loaded checkpoint, and that the engine no longer finds there: the graph has lost its node. */
 export const lostTask = ({ shape, summary }: CheckpointRecord): SummaryTask | undefined => {

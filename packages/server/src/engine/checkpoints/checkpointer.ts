@@ -76,9 +76,8 @@ export class SvcCheckpointer extends BaseCheckpointSaver {
     const at = configurable?.['checkpoint_map'] as Record<string, string> | undefined;
     if (!at || configurable?.['__pregel_resuming'] !== true) return;
     const { storedIds } = this.#session;
-    const isOfThisStep = Object.entries(metadata?.parents ?? {}).every(
-      ([ns, id]) => storedIds.of(at[ns] ?? '') === id,
-    );
+    // The parents also have the other entries of the map at which the run began, which this attempt does not get.
+    const isOfThisStep = Object.entries(at).every(([ns, id]) => storedIds.of(id) === metadata?.parents?.[ns]);
     if (!isOfThisStep) configurable['__pregel_resuming'] = false;
   }
 

@@ -36,6 +36,7 @@ import {
   lostTask,
   namedWrites,
   placesOf,
+  readyNodes,
   type RefsOf,
   type Report,
   type StateValues,
@@ -192,7 +193,7 @@ export class ThreadSession implements Writer {
         same ? known : { version, ref: this.#blobs.encode(channel_values[channel], channel) },
       );
     }
-    const record = records.put(checkpoint_id, metadata.step, refs);
+    const record = records.put(checkpoint_id, metadata.step, refs, readyNodes(channel_values));
     const wrote = this.#attributed ?? records.wrote(parent_id, checkpoint_id, metadata.step);
     this.#attributed = undefined;
     const found = ns === '' || this.#heads.has(ns) ? undefined : this.#storedHeads.get(ns);
@@ -352,7 +353,7 @@ export class ThreadSession implements Writer {
     return ids.some((id) => finished.has(id)) ? 'earlier runs' : undefined;
   }
 
-  /** The checkpoints that this session has put, and that have no summary yet. */
+  /** The checkpoints that this session has put, and that have no summary yet, or one without all tasks. */
   undescribed(): CheckpointPlace[] {
     return placesOf(this.#records, (records) => records.undescribed());
   }

@@ -3,7 +3,7 @@ import { type CheckpointTuple, Command, Send, type StateSnapshot } from '@langch
 import { withCheckpointer } from '../../engine-copy.ts';
 import type { GraphCase } from './cases.ts';
 import type { RunOptions } from './operations.ts';
-import { OracleSaver } from './oracle-saver.ts';
+import { commandTask, OracleSaver } from './oracle-saver.ts';
 import {
   byName,
   common,
@@ -71,6 +71,7 @@ export class EngineThread {
     options: RunOptions,
     at?: SeenState,
   ): Promise<Outcome> {
+    this.#saver.runs += 1;
     const events: SeenEvent[] = [];
     const { durability, before, after } = options;
     try {
@@ -116,6 +117,15 @@ export class EngineThread {
     const tuple = await this.#saver.getTuple({ configurable: { ...this.#at.configurable, checkpoint_id } });
     if (!tuple) throw new Error(`The engine has no checkpoint ${checkpoint_id}`);
     return this.#stateOf(tuple, true);
+  }
+
+  /** The state of the checkpoint as if the commands of these runs had not written to it. */
+  async stateWithoutCommands(checkpoint_id: string, runs: ReadonlySet<number>): Promise<SeenState> {
+    this.#saver.hidden = runs;
+    const at = { configurable: { ...this.#at.configurable, checkpoint_id } };
+    return this.#read(() => this.#graph.getState(at)).finally(() => {
+      this.#saver.hidden = new Set();
+    });
   }
 
   async #stateOf(tuple: CheckpointTuple, subgraphs: boolean): Promise<SeenState> {
@@ -185,8 +195,6 @@ const isOfCommands = (error: unknown, { pendingWrites = [] }: CheckpointTuple): 
   const channels = pendingWrites.flatMap(([task, channel]) => (task === commandTask ? [channel] : []));
   return (error as Error).name === 'InvalidUpdateError' && new Set(channels).size < channels.length;
 };
-
-const commandTask = '00000000-0000-0000-0000-000000000000';
 
 const toUnreadable = ({ config, metadata, parentConfig }: CheckpointTuple): SeenState => ({
   ...toState({ values: {}, next: [], tasks: [], config, metadata, parentConfig } as never),

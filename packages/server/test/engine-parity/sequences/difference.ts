@@ -1,5 +1,7 @@
 // Where two JSON values differ, in a few lines: whole histories would be pages.
 
+import { withoutIds } from './observation.ts';
+
 type Fields = Record<string, unknown>;
 
 const shownMax = 8;
@@ -32,6 +34,10 @@ export class Difference extends Error {
     this.lines = lines;
   }
 }
+
+/** Whether the values are equal, apart from ids. */
+export const isAlike = (server: unknown, engine: unknown): boolean =>
+  pathsIn(JSON.parse(withoutIds(server)), JSON.parse(withoutIds(engine)), '').length === 0;
 
 /** Throws a Difference when the answer of the server is not that of the engine. */
 export const compare = (what: string, server: unknown, engine: unknown): void => {

@@ -109,6 +109,69 @@ export const withoutWrites = (state: SeenState): SeenState => ({
   tasks: state.tasks.map((task) => ({ ...task, error: null, interrupts: [], result: null })),
 });
 
+/**
+ * The value with the ancestors of each state as its only parents. A run at a checkpoint of a subgraph names the graphs around that checkpoint as parents
+ * of all checkpoints that it makes. The attempt after a kill continues from the newest checkpoint, and does not.
+ */
+export const withAncestors = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withAncestors);
+  if (!isFields(value)) return value;
+  const fields = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withAncestors(part)]));
+  if (!isState(fields)) return fields;
+  const { metadata, namespace } = fields;
+  const isAncestor = ([ns]: [string, unknown]): boolean =>
+    namespace !== '' && (ns === '' || namespace.startsWith(`${ns}|`));
+  const parents = Object.fromEntries(Object.entries(metadata.parents ?? {}).filter(isAncestor));
+  return { ...fields, metadata: { ...metadata, parents } };
+};
+
+/** Whether the engine has aborted the task of the subgraph with this namespace, or one around it, because another task has failed. */
+const abortedIn = (events: readonly SeenEvent[]): ((namespace: string) => boolean) => {
+  const subgraphs = events.flatMap(({ mode, namespace, data }) => {
+    if (mode !== 'tasks') return [];
+    const { id, name, error } = data as { id: string; name: string; error?: { name: string } | null };
+    if (error?.name !== 'AbortError') return [];
+    const path = namespace === '' ? name : `${namespace}|${name}`;
+    // The namespace of a subgraph with a memory of its own has no id.
+    return [path, `${path}:${id}`];
+  });
+  return (namespace) => subgraphs.some((ns) => namespace === ns || namespace.startsWith(`${ns}|`));
+};
+
+/** The events of subgraphs that the engine has aborted, and the others. */
+export const splitAborted = (events: readonly SeenEvent[]): { aborted: SeenEvent[]; others: SeenEvent[] } => {
+  const isAborted = abortedIn(events);
+  return {
+    aborted: events.filter(({ namespace }) => isAborted(namespace)),
+    others: events.filter(({ namespace }) => !isAborted(namespace)),
+  };
+};
+
+interface NamedEvents {
+  events: readonly SeenEvent[];
+  names: Names;
+}
+
+/** The first events of each namespace, as many as both sides have. */
+export const commonStarts = (server: NamedEvents, engine: NamedEvents): Sides<SeenEvent[]> => {
+  const startOf = ({ events, names }: NamedEvents, others: NamedEvents): SeenEvent[] => {
+    const left = countBy(others.events, ({ namespace }) => others.names.known(namespace));
+    return events.filter(({ namespace }) => {
+      const name = names.known(namespace);
+      const count = left.get(name) ?? 0;
+      left.set(name, count - 1);
+      return count > 0;
+    });
+  };
+  return { server: startOf(server, engine), engine: startOf(engine, server) };
+};
+
+const countBy = <T>(all: readonly T[], keyOf: (one: T) => string): Map<string, number> => {
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(keyOf(one), (counts.get(keyOf(one)) ?? 0) + 1);
+  return counts;
+};
+
 const newId = 'new at each read';
 
 /**
@@ -207,7 +270,7 @@ export class Names {
   }
 }
 
-const withoutIds = (value: unknown): string => JSON.stringify(value).replaceAll(idPattern, '#');
+export const withoutIds = (value: unknown): string => JSON.stringify(value).replaceAll(idPattern, '#');
 
 const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 

@@ -3,6 +3,7 @@ import { Command } from '@langchain/langgraph';
 import {
   type Checkpoint,
   type CheckpointMetadata,
+  type CheckpointTuple,
   emptyCheckpoint,
   MemorySaver,
 } from '@langchain/langgraph-checkpoint';
@@ -30,6 +31,9 @@ const withCommand = (stored: unknown): unknown => {
   return stored;
 };
 
+/** The task under which the engine stores what a command writes. */
+export const commandTask = '00000000-0000-0000-0000-000000000000';
+
 /** A checkpoint from which the value of a delta channel is rebuilt: its id, and the writes that its child has applied. */
 interface Anchor {
   id: string;
@@ -37,11 +41,42 @@ interface Anchor {
 }
 
 export class OracleSaver extends MemorySaver {
+  /** How many runs have begun. */
+  runs = 0;
+  /** Reads are without what the commands of these runs have written. */
+  hidden: ReadonlySet<number> = new Set();
+  /** The runs of writes of commands, by the key of the checkpoint and that of the write. */
+  readonly #commanded = new Map<string, number>();
   /** By the key of the child. */
   readonly #anchors = new Map<string, Anchor>();
 
   constructor() {
     super(keepingCommands());
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    if (this.hidden.size === 0 || checkpoint_id === undefined) return super.getTuple(config);
+    const key = keyOf(thread_id, checkpoint_ns, checkpoint_id);
+    const isShown = ([write]: [string, unknown]): boolean =>
+      !this.hidden.has(this.#commanded.get(`${key} ${write}`) ?? 0);
+    const shown = new MemorySaver(this.serde);
+    shown.storage = this.storage;
+    shown.writes = { [key]: Object.fromEntries(Object.entries(this.writes[key] ?? {}).filter(isShown)) };
+    return shown.getTuple(config);
+  }
+
+  override async putWrites(
+    ...[config, writes, task, path]: Parameters<MemorySaver['putWrites']>
+  ): Promise<void> {
+    const run = this.runs;
+    await super.putWrites(config, writes, task, path);
+    if (task !== commandTask) return;
+    const { thread_id, checkpoint_ns = '', checkpoint_id } = config.configurable as Record<string, string>;
+    const key = keyOf(thread_id, checkpoint_ns, checkpoint_id);
+    for (const write of Object.keys(this.writes[key] ?? {}))
+      if (write.startsWith(commandTask) && !this.#commanded.has(`${key} ${write}`))
+        this.#commanded.set(`${key} ${write}`, run);
   }
 
   override async put(

@@ -3,18 +3,25 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@svc/sdk';
 import { type CommandValue, EngineThread } from './bare-engine.ts';
 import type { GraphCase } from './cases.ts';
-import { compare, Difference } from './difference.ts';
+import { compare, Difference, isAlike } from './difference.ts';
 import {
   aligned,
   byNamespace,
+  commonStarts,
   Names,
   type Outcome,
+  type SeenEvent,
   type SeenState,
   type Sides,
+  splitAborted,
+  withAncestors,
   withoutWrites,
 } from './observation.ts';
 import type { Operation, Place } from './operations.ts';
 import { ServerThread } from './server-thread.ts';
+
+/** Both sides may have different states, for a reason that is written where this is thrown, and would go on from these. */
+class Diverged extends Error {}
 
 /** The thread on both sides. */
 class Play {
@@ -26,8 +33,12 @@ class Play {
   #deleted: ReadonlyMap<string, string | null> | undefined;
   /** The engine's ids of the checkpoints from before a deletion. A deletion undoes what the run has written on checkpoints of others. */
   #mayBeUndone: ReadonlySet<string | null> = new Set();
+  /** The last run has aborted subgraphs. */
+  #hasAborted = false;
+  /** A run at a checkpoint of a subgraph was killed: see `withAncestors`. */
+  #hasOtherParents = false;
   #isEmpty = true;
-  /** The engine can read the state no more, or the state of the server has changed by a deletion. */
+  /** The engine can read the state no more, or both sides would go on from different states. */
   isOver = false;
 
   constructor(engine: EngineThread, server: ServerThread) {
@@ -36,7 +47,13 @@ class Play {
   }
 
   async perform(operation: Operation): Promise<void> {
-    if (await this.#act(operation)) await this.#compareStates();
+    try {
+      if (await this.#act(operation)) await this.#compareStates();
+    } catch (error) {
+      if (!(error instanceof Diverged)) throw error;
+      this.isOver = true;
+      await this.#compareHistories();
+    }
   }
 
   /** False when the operation was not possible. */
@@ -91,8 +108,9 @@ class Play {
     const at = await this.#placed(operation.at);
     const expected = await this.#engine.run(input, command, operation, at?.engine);
     const { isKilled, ...actual } = await this.#server.run(input, serverCommand, operation, at?.server);
+    if (isKilled && operation.at?.subgraph === true) this.#hasOtherParents = true;
     // After a kill the events of the lost step are there twice; its updates are compared with the history.
-    this.#compareOutcomes(isKilled ? updatesOf(actual) : actual, isKilled ? updatesOf(expected) : expected);
+    this.#compareOutcomes(actual, expected, isKilled ? updatesOf : (events) => events);
     return true;
   }
 
@@ -135,7 +153,7 @@ class Play {
     const name = this.#serverNames.find(id) ?? '';
     const engine = await this.#engine.stateAt(this.#engineNames.idOf(name) ?? '');
     const server = await this.#server.stateAt(id ?? '');
-    this.#compare('state at an earlier checkpoint', server, engine);
+    this.#compareState('state at an earlier checkpoint', server, engine);
     if (!place.subgraph || engine.isUnreadable) return { engine, server };
     return { engine: innerOf(engine), server: innerOf(server) };
   }
@@ -147,18 +165,23 @@ class Play {
     // A thread without a checkpoint has no values, also where its graph has defaults.
     this.#isEmpty = engine.checkpoint === null;
     if (this.#isEmpty) return compare('checkpoint', server.checkpoint, null);
-    try {
-      this.#compare('state', server, engine);
-    } catch (error) {
-      if (!(error instanceof Difference && this.#mayBeUndone.has(engine.checkpoint))) throw error;
-      // The deleted run has written on this checkpoint, or has made checkpoints of its subgraphs: both sides would go on from different states.
-      this.isOver = true;
-      await this.#compareHistories();
-      return;
-    }
+    // Each side may have other checkpoints of the aborted subgraphs, which the histories of the graph itself do not have.
+    if (this.#hasAborted) throw new Diverged();
+    this.#compareState('state', server, engine);
     const { values, interrupts } = await this.#server.summary();
     this.#compare('values of the thread', values, engine.values);
     this.#compare('interrupts of the thread', interrupts, await this.#engine.openInterrupts());
+  }
+
+  /** Compares a state with those of its subgraphs. */
+  #compareState(what: string, server: SeenState, engine: SeenState): void {
+    try {
+      this.#compare(what, server, engine);
+    } catch (error) {
+      // A deleted run has written on this checkpoint, or has made checkpoints of its subgraphs.
+      const mayDiffer = error instanceof Difference && this.#mayBeUndone.has(engine.checkpoint);
+      throw mayDiffer ? new Diverged() : error;
+    }
   }
 
   /** After two commands that write to a channel for one value, the engine can read the state no more, and no run can start. */
@@ -182,11 +205,25 @@ class Play {
   async #compareHistories(): Promise<SeenState[]> {
     const { engine, server, isLeft } = await this.#histories();
     const expected = this.#deleted ? engine.filter((_, index) => isLeft[index]) : engine;
-    const isWhole = expected.map(({ checkpoint }) => !this.#mayBeUndone.has(checkpoint));
     const comparable = (states: SeenState[]): SeenState[] =>
-      states.map((state, index) => (isWhole[index] ? state : withoutWrites(state)));
-    this.#compare('history', comparable(server), comparable(expected));
+      states.map((state, index) =>
+        this.#mayBeUndone.has(expected[index]?.checkpoint ?? null) ? withoutWrites(state) : state,
+      );
+    const left: SeenState[] = [];
+    for (const [index, state] of expected.entries()) left.push(await this.#leftOf(state, server[index]));
+    this.#compare('history', comparable(server), comparable(left));
     return server;
+  }
+
+  /** The state of the engine, or that without what the commands of deleted runs have written to it, if the server has undone this. */
+  async #leftOf(engine: SeenState, server: SeenState | undefined): Promise<SeenState> {
+    const { checkpoint, isUnreadable } = engine;
+    if (!server || isUnreadable || checkpoint === null || !this.#mayBeUndone.has(checkpoint)) return engine;
+    const shown = ({ values, next }: SeenState): unknown => ({ values, next });
+    const both = aligned(shown(server), shown(engine), this.#parents);
+    return isAlike(both.server, both.engine)
+      ? engine
+      : this.#engine.stateWithoutCommands(checkpoint, this.#server.deletedRuns);
   }
 
   /**
@@ -203,15 +240,32 @@ class Play {
     return { server: server.parent, engine: isPruned ? null : parent };
   };
 
-  #compareOutcomes(actual: Outcome, expected: Outcome): void {
+  #compareOutcomes(actual: Outcome, expected: Outcome, compared: (events: SeenEvent[]) => SeenEvent[]): void {
     compare('error', actual.error, expected.error);
-    const ofServer = byNamespace(actual.events, this.#serverNames);
-    this.#compare('events', ofServer, byNamespace(expected.events, this.#engineNames));
+    const [server, engine] = [splitAborted(actual.events), splitAborted(expected.events)];
+    this.#compareEvents(compared(server.others), compared(engine.others));
+    // A task that fails aborts the subgraphs beside it. How far these have come by then depends on the saver.
+    this.#hasAborted = server.aborted.length + engine.aborted.length > 0;
+    const starts = commonStarts(
+      { events: compared(server.aborted), names: this.#serverNames },
+      { events: compared(engine.aborted), names: this.#engineNames },
+    );
+    this.#compareEvents(starts.server, starts.engine);
+  }
+
+  #compareEvents(server: SeenEvent[], engine: SeenEvent[]): void {
+    const ofServer = byNamespace(server, this.#serverNames);
+    this.#compare('events', ofServer, byNamespace(engine, this.#engineNames));
   }
 
   #compare(what: string, server: unknown, engine: unknown): void {
     const both = aligned(server, engine, this.#parents);
-    compare(what, this.#serverNames.name(both.server), this.#engineNames.name(both.engine));
+    const compared = (side: unknown): unknown => (this.#hasOtherParents ? withAncestors(side) : side);
+    compare(
+      what,
+      this.#serverNames.name(compared(both.server)),
+      this.#engineNames.name(compared(both.engine)),
+    );
   }
 
   async end(): Promise<void> {
@@ -219,10 +273,7 @@ class Play {
   }
 }
 
-const updatesOf = ({ error, events }: Outcome): Outcome => ({
-  error,
-  events: events.filter(({ mode }) => mode === 'updates'),
-});
+const updatesOf = (events: SeenEvent[]): SeenEvent[] => events.filter(({ mode }) => mode === 'updates');
 
 /** Ids of interrupts by the names of their tasks, so that both sides choose the same ones. */
 const idsOf = (interrupts: Record<string, unknown>, { tasks }: SeenState): string[] =>

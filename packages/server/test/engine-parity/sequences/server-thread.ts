@@ -26,6 +26,10 @@ export class ServerThread {
   readonly #client: Client;
   readonly #graphId: string;
   thread_id: string;
+  /** The ids of its runs; undefined for a refused one. */
+  readonly #runs: (string | undefined)[] = [];
+  /** The deleted runs, counted from 1. */
+  readonly deletedRuns = new Set<number>();
 
   private constructor(client: Client, graphId: string, thread_id: string) {
     this.#client = client;
@@ -46,6 +50,7 @@ export class ServerThread {
   ): Promise<RunOutcome> {
     const events: SeenEvent[] = [];
     let error: string | null = null;
+    const nth = this.#runs.push(undefined) - 1;
     if (kill !== undefined) armKillSwitch(this.thread_id, kill);
     try {
       const stream = this.#client.runs.stream(this.thread_id, this.#graphId, {
@@ -60,6 +65,7 @@ export class ServerThread {
         ...(at ? { checkpoint: placeOf(at) } : {}),
       });
       for await (const { event, data } of stream) {
+        if (event === 'metadata') this.#runs[nth] = (data as { run_id: string }).run_id;
         if (event === 'error') error = (data as { message: string }).message;
         else if (event !== 'metadata') events.push(toEvent(event, data));
         // With `exit` nothing is stored before the end: an attempt after a kill executes, and reports, everything again.
@@ -112,7 +118,9 @@ export class ServerThread {
     const { metadata } = await this.#client.threads.getState(this.thread_id);
     const runs = earlier.filter(({ run_id }) => run_id !== (metadata as { run_id?: string }).run_id);
     const run = runs[nth % runs.length];
-    if (run) await this.#client.runs.delete(this.thread_id, run.run_id);
+    if (!run) return;
+    await this.#client.runs.delete(this.thread_id, run.run_id);
+    this.deletedRuns.add(this.#runs.indexOf(run.run_id) + 1);
   }
 
   /** Continues with a copy. */
