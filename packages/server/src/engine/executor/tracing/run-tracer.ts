@@ -61,6 +61,8 @@ export class RunTracer extends BaseTracer {
   /** Internal steps of the engine. They are traced only if they fail or have children. */
   readonly #hidden = new Map<string, Run>();
   #root: TracedRun | undefined;
+  /** The graph has gone on after a pause: the inputs of the root are those of its first part. */
+  #isResumed = false;
   #isClosed = false;
   #clockMs = NaN;
   #clockText = '';
@@ -104,6 +106,7 @@ export class RunTracer extends BaseTracer {
   /** Takes a step of a Python graph, with its place in the tree. */
   take(event: 'start' | 'end', step: object): void {
     const run = step as Run;
+    this.#place(run);
     if (event === 'start') {
       if (run.parent_run_id !== undefined) this.#show(run.parent_run_id);
       return this.onRunCreate(run);
@@ -118,13 +121,23 @@ export class RunTracer extends BaseTracer {
     else this.#begin(run);
   }
 
+  /** A graph that goes on after a pause begins again, with another time. Its steps stay below the root that began first. */
+  #place(run: Run): void {
+    const root = this.#root?.run;
+    if (!root) return;
+    const { name, start_time, dotted_order = '' } = root;
+    if (run.id === root.id) Object.assign(run, { name, start_time, dotted_order });
+    else run.dotted_order = dotted_order + run.dotted_order?.slice(run.dotted_order.indexOf('.'));
+  }
+
   override onRunUpdate(run: Run): void {
     if (this.#isClosed) return;
     if (run.error !== undefined) this.#show(run.id);
     this.#hidden.delete(run.id);
     const traced = this.#open.get(run.id);
     if (traced === undefined) return;
-    if (run.inputs !== nothing) {
+    const isResumed = this.#isResumed && traced === this.#root;
+    if (run.inputs !== nothing && !isResumed) {
       traced.inputs = traceText(run.inputs, this.#messages);
       traced.isKnown = false;
     }
@@ -192,6 +205,14 @@ export class RunTracer extends BaseTracer {
   }
 
   #begin(run: Run): void {
+    if (this.#root && run.id === this.#command.run_id) {
+      this.#place(run);
+      Object.assign(this.#root, { run, outputs: undefined, isEnded: false });
+      this.#isResumed = true;
+      lighten(run);
+      this.#open.set(run.id, this.#root);
+      return;
+    }
     const traced: TracedRun = {
       run,
       keys: this.#keys,
