@@ -2,6 +2,7 @@
 // of the run, and ends with the outcome that was stored, so an attempt that was lost does not end it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
 import type { ParsedRunCommand, RunError, RunStatus } from '../../dispatch/protocol.ts';
+import { isDrained } from '../runs/run-outcome.ts';
 import { MessageTexts } from '../events/message-texts.ts';
 import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
@@ -151,6 +152,8 @@ export class RunTracer extends BaseTracer {
   }
 
   override async handleChainError(error: unknown, ...rest: ErrorPlace): Promise<Run> {
+    // The graph goes on after a pause, or in the next attempt of the run.
+    if (isDrained(error) && this.#root && rest[0] === this.#root.run.id) return this.#root.run;
     if (!isBubbleUp(error)) return super.handleChainError(error, ...rest);
     return super.handleChainEnd(toOutputs(error), ...rest);
   }
