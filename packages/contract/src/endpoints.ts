@@ -47,6 +47,7 @@ export const endpoints = {
   streamRun: { method: 'post', path: '/threads/:thread_id/runs/stream' },
   waitRun: { method: 'post', path: '/threads/:thread_id/runs/wait' },
   createRun: { method: 'post', path: '/threads/:thread_id/runs' },
+  sendRunInput: { method: 'post', path: '/threads/:thread_id/runs/:run_id/input' },
   listRuns: { method: 'get', path: '/threads/:thread_id/runs' },
   getRun: { method: 'get', path: '/threads/:thread_id/runs/:run_id' },
   deleteRun: { method: 'delete', path: '/threads/:thread_id/runs/:run_id' },

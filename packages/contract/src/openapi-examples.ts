@@ -64,6 +64,7 @@ export const bodyExamples: Readonly<Record<string, unknown>> = {
   streamRun: { ...run, stream_mode: ['updates'] },
   waitRun: run,
   createRun: { ...run, multitask_strategy: 'enqueue' },
+  sendRunInput: { input: run.input },
   createCron: cron,
   createThreadCron: cron,
   createJob: { kind: 'cancel_runs', filter: { graph_id: 'agent' } },

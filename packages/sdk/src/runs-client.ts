@@ -202,6 +202,29 @@ export class RunsClient {
   }
 
   /**
+   * Sends an input into a run, which takes it before its next superstep. Returns the run that holds the input: it follows if the other run ends before.
+   * @example await client.runs.sendInput(threadId, runId, { messages: [{ role: 'user', content: 'in Oslo, please' }] });
+   */
+  async sendInput(
+    threadId: string,
+    runId: string,
+    input: Record<string, unknown>,
+    {
+      idempotencyKey,
+      metadata,
+      ...options
+    }: CallOptions & { idempotencyKey?: string; metadata?: Record<string, unknown> } = {},
+  ): Promise<Run> {
+    const params = { thread_id: threadId, run_id: runId };
+    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    return this.#transport.call(
+      'sendRunInput',
+      { params, body: { input, metadata } },
+      { ...options, headers },
+    );
+  }
+
+  /**
    * Stops a run. With `wait`, resolves after the run's last write. `rollback` also removes the run and its checkpoints.
    * Fails with not_found when the run has already ended.
    */

@@ -64,6 +64,7 @@ const samples: Record<string, unknown> = {
   streamRun: { assistant_id: 'chat', input: { messages: [] } },
   waitRun: { assistant_id: 'chat', input: { messages: [] } },
   createRun: { assistant_id: 'chat', input: { messages: [] } },
+  sendRunInput: { input: { messages: [] } },
   createCron: { assistant_id: 'chat', schedule: '0 0 * * *' },
   createThreadCron: { assistant_id: 'chat', schedule: '0 0 * * *' },
   searchCrons: {},

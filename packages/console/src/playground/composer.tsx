@@ -14,7 +14,8 @@ interface ComposerProps {
   /** Its drafts are those of this assistant. */
   assistantId: string;
   schema: unknown;
-  isBusy: boolean;
+  /** `into`: a run executes, which takes what is sent. `none`: nothing can be sent. */
+  sending: 'run' | 'into' | 'none';
   /** How many questions of the thread, or of both threads, are open. */
   questions: number;
   /** Why the settings of the run cannot be sent. */
@@ -28,7 +29,7 @@ interface ComposerProps {
 export const Composer = ({
   assistantId,
   schema,
-  isBusy,
+  sending,
   questions,
   problem,
   onSend,
@@ -54,7 +55,7 @@ export const Composer = ({
   const wrong = problem ?? ('problem' in read ? read.problem : undefined);
   const isEmpty = !isJson && conversation !== undefined && !hasDraft;
   const send = (): void => {
-    if (isBusy || isEmpty || problem !== undefined || !('value' in read)) return;
+    if (sending === 'none' || isEmpty || problem !== undefined || !('value' in read)) return;
     void onSend(read.value).then((isTaken) => {
       if (isTaken) return;
       setMessage((now) => (now === '' ? message : now));
@@ -98,8 +99,8 @@ export const Composer = ({
         )}
         <SendRow
           hint={wrong ?? (conversation === undefined ? '' : 'Enter sends, Shift Enter breaks the line')}
-          action={conversation === undefined || isJson ? 'Run' : 'Send'}
-          isDisabled={isBusy || isEmpty || wrong !== undefined}
+          action={actionOf(sending, conversation === undefined || isJson)}
+          isDisabled={sending === 'none' || isEmpty || wrong !== undefined}
           isJson={isJson}
           onToggle={toggle}
         />
@@ -107,6 +108,9 @@ export const Composer = ({
     </>
   );
 };
+
+const actionOf = (sending: ComposerProps['sending'], isRun: boolean): string =>
+  sending === 'into' ? 'Send into the run' : isRun ? 'Run' : 'Send';
 
 /** The fields beside the message, or all of a graph without a conversation. */
 const MoreInput = ({

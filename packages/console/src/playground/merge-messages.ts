@@ -8,6 +8,26 @@ export interface Sent {
   cutId: string | undefined;
 }
 
+/** What was sent into the run that executes. */
+export interface SentInput {
+  /** The run that holds the input. */
+  runId: string;
+  messages: Record<string, unknown>[];
+}
+
+/** The messages of the stream, and below them those that the run has not taken yet. */
+export const withInputs = (
+  streamed: ReadonlyMap<string, Record<string, unknown>>,
+  inputs: readonly SentInput[],
+): ReadonlyMap<string, Record<string, unknown>> => {
+  const all = new Map(streamed);
+  for (const message of inputs.flatMap(({ messages }) => messages)) {
+    const id = String(message['id']);
+    if (!all.has(id)) all.set(id, message);
+  }
+  return all;
+};
+
 /** The messages of an input, which has them in one of its lists. */
 export const messagesIn = (input: unknown): Sent['messages'] =>
   isObject(input)

@@ -3,6 +3,7 @@ import type { Assistant } from '@svc/sdk';
 import { getRouteApi } from '@tanstack/react-router';
 import { type ComponentProps, type ReactNode, useRef } from 'react';
 import { useAssistants, useSchemas } from '../api/queries.ts';
+import { isOpen } from '../api/statuses.ts';
 import { Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChosenVersion, VersionNotice } from './chosen-version.tsx';
@@ -14,7 +15,7 @@ import { GraphPanel } from './graph-panel.tsx';
 import { PlaygroundHead } from './playground-head.tsx';
 import { useRunSettings } from './run-settings.ts';
 import { ConfigForm, SidePanel } from './side-panel.tsx';
-import { useConversation } from './use-conversation.ts';
+import { type Conversation as ConversationOf, useConversation } from './use-conversation.ts';
 import './playground.css';
 
 const route = getRouteApi('/playground');
@@ -100,13 +101,9 @@ const Playground = ({
           <Composer
             assistantId={assistant.assistant_id}
             schema={schemas.data?.input_schema}
-            isBusy={shown.some((conversation) => conversation.isBusy)}
+            {...sendingTo(shown)}
             questions={shown.flatMap(({ questions }) => questions).length}
             problem={chosen.problem ?? problem}
-            onSend={async (input) => {
-              const taken = await Promise.all(shown.map((conversation) => conversation.send(input)));
-              return taken.includes(true);
-            }}
             onFold={() => talk.current?.querySelector<HTMLElement>('.question')?.focus()}
           />
         </section>
@@ -123,6 +120,22 @@ const Playground = ({
       </div>
     </div>
   );
+};
+
+/** How the composer sends: into the runs that execute, or as new runs. */
+const sendingTo = (
+  shown: readonly ConversationOf[],
+): Pick<ComponentProps<typeof Composer>, 'sending' | 'onSend'> => {
+  const isInto = shown.every(({ isRunning, run }) => isRunning && run !== undefined && isOpen(run.status));
+  return {
+    sending: isInto ? 'into' : shown.some(({ isBusy }) => isBusy) ? 'none' : 'run',
+    onSend: async (input) => {
+      const taken = await Promise.all(
+        shown.map(({ send, sendInto }) => (isInto ? sendInto(input) : send(input))),
+      );
+      return taken.includes(true);
+    },
+  };
 };
 
 const ConfigOfBoth = (form: ComponentProps<typeof ConfigForm>): ReactNode => (

@@ -10,11 +10,12 @@ import type { NodeActivity } from '../messages/fold-run.ts';
 import { isObject, type Message, readMessages } from '../messages/read-messages.ts';
 import type { ColumnAddress } from './column-address.ts';
 import { type ConversationActions, useConversationActions } from './conversation-actions.ts';
-import { mergeMessages, messagesIn, type Sent } from './merge-messages.ts';
+import { mergeMessages, messagesIn, type Sent, withInputs } from './merge-messages.ts';
 import { nodesOfTimeline, withWaiting } from './run-nodes.ts';
 import { useShownThread } from './shown-thread.ts';
 import { useFollowedRun } from './use-followed-run.ts';
 import type { RunStream, RunTimes } from './use-run-stream.ts';
+import { useSent } from './use-sent.ts';
 
 export interface Conversation extends ConversationActions {
   threadId: string | undefined;
@@ -38,6 +39,8 @@ export interface Conversation extends ConversationActions {
   /** Nodes before which the thread has stopped without a question. */
   stoppedBefore: string[];
   error: Error | undefined;
+  /** Sends into the run that executes. Resolves with false when the server refuses it. */
+  sendInto: (input: Record<string, unknown>) => Promise<boolean>;
   isFork: boolean;
   /** `run` started at a checkpoint. */
   startsAtCheckpoint: boolean;
@@ -49,7 +52,7 @@ export const useConversation = (
   address: ColumnAddress,
 ): Conversation => {
   const { threadId } = address;
-  const [sent, setSent] = useState<Sent>();
+  const { sent, setSent, inputs, ...sending } = useSent(address);
   const [failure, setFailure] = useState<Error>();
   const [isFork, setFork] = useState(false);
   const [isStarting, setStarting] = useState(false);
@@ -57,14 +60,14 @@ export const useConversation = (
   const newestId = useNewestRunId(address.runId === undefined ? threadId : undefined);
   const runId = address.runId ?? newestId;
   const run = useRun(threadId, runId);
-  const stream = useFollowedRun(run.data, { onCreated: address.setRun, onRead: () => setSent(undefined) });
+  const stream = useFollowedRun(run.data, { onCreated: address.setRun, onRead: sending.onEnded });
   const { isRunning, view } = stream;
   const shown = useShownThread({
     assistantId: assistant.assistant_id,
     threadId,
     clear: () => {
       stream.reset();
-      setSent(undefined);
+      sending.clear();
       setFailure(undefined);
       setFork(false);
       setStarting(false);
@@ -78,8 +81,9 @@ export const useConversation = (
   const values = (joined === undefined ? state : base).data?.values;
   const stored = useMemo(() => readMessages(values), [values]);
   const messages = useMemo(
-    () => (isRunning ? mergeMessages(stored, sent ?? joined?.sent, view.messages) : stored),
-    [stored, sent, joined, isRunning, view.messages],
+    () =>
+      isRunning ? mergeMessages(stored, sent ?? joined?.sent, withInputs(view.messages, inputs)) : stored,
+    [stored, sent, inputs, joined, isRunning, view.messages],
   );
   const questions = isRunning || !state.data ? [] : questionsOf(state.data);
   const actions = useConversationActions({
@@ -115,6 +119,7 @@ export const useConversation = (
       (state.data ? undefined : (state.error ?? undefined)),
     isFork,
     startsAtCheckpoint: runStart !== undefined,
+    sendInto: (input) => sending.sendInto(runId, input, { isShown: shown.watch(), fail: setFailure }),
     ...actions,
   };
 };

@@ -99,6 +99,7 @@ const remedies: Record<Waiting['reason'], string> = {
   time: 'It starts by itself. Cancel it if it is not wanted any more.',
   thread:
     'Runs of a thread are executed one after the other. Cancel the run in front of it to let this one start.',
+  answer: 'Answer the question of the thread. Cancel the run if its input is not wanted any more.',
   worker:
     'Start a server or a worker whose configuration has this graph, or look at the log of the workers. Cancel the run if the graph was removed.',
   slot: 'All slots of the workers are taken. Start another worker, or cancel runs that are not wanted any more.',

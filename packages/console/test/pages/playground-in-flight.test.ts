@@ -160,4 +160,35 @@ describeInBrowser('the playground, while a request is in flight,', () => {
     await badge(page, 'success').waitFor();
     await expect.poll(() => page.getByText(words, { exact: true }).count()).toBe(2);
   });
+
+  it('sends a message into the run, which takes it before its next step', async () => {
+    await using gate = closedGate();
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, `twice ${gate.word} `);
+    await page.getByText('twice', { exact: true }).waitFor();
+    await page.getByLabel('Message', { exact: true }).fill('and this');
+    await page.getByRole('button', { name: 'Send into the run' }).click();
+    await page.locator('.message[data-kind="human"]', { hasText: 'and this' }).waitFor();
+    await gate.open();
+    await badge(page, 'success').waitFor();
+    const kinds = page.locator('.message');
+    await expect
+      .poll(() => kinds.evaluateAll((all) => all.map((one) => one.dataset['kind'])))
+      .toEqual(['human', 'ai', 'human', 'ai']);
+    const threadId = new URL(page.url()).searchParams.get('thread') ?? '';
+    const runs = await console.client.runs.list(threadId);
+    expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'success']);
+  });
+
+  it('shows the run of a message that the run has not taken', async () => {
+    await using gate = closedGate();
+    const page = await console.open('/playground?assistant=patient');
+    await send(page, `once ${gate.word} `);
+    await page.getByText('once', { exact: true }).waitFor();
+    await send(page, 'the next text');
+    await page.locator('.message[data-kind="human"]', { hasText: 'the next text' }).waitFor();
+    await gate.open();
+    await page.locator('.message[data-kind="ai"]', { hasText: 'the next text' }).waitFor();
+    await badge(page, 'success').waitFor();
+  });
 });

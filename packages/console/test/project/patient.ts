@@ -66,5 +66,8 @@ export const patient = new StateGraph(State, Context)
   })
   .addEdge(START, 'prepare')
   .addEdge('prepare', 'repeat')
-  .addEdge('repeat', END)
+  .addConditionalEdges('repeat', ({ messages }) => {
+    const isTwice = String(messages[0]?.content).startsWith('twice');
+    return isTwice && messages.filter((message) => message.type === 'ai').length < 2 ? 'repeat' : END;
+  })
   .compile();

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { AssistantRef, Id, Json, Metadata, nullish } from '../json.ts';
+import { AssistantRef, Id, Json, JsonObject, Metadata, nullish } from '../json.ts';
 import { Config } from './assistants.ts';
 import { Command } from './command.ts';
 import { StreamModes } from './stream-modes.ts';
@@ -57,3 +57,16 @@ export const StatelessRunCreate = z
   .object({ ...common, on_completion: nullish(z.enum(['delete', 'keep'])) })
   .meta({ id: 'StatelessRunCreate' });
 export type StatelessRunCreate = z.output<typeof StatelessRunCreate>;
+
+export const RunInput = z
+  .object({
+    input: JsonObject.refine(
+      (input) =>
+        Object.keys(input).length > 0 && !Object.keys(input).some((key) => /^(__|branch:)/.test(key)),
+      'must name channels of the state, which begin with neither "__" nor "branch:"',
+    ).describe(
+      'An update of the state by channel, such as `{"messages": [...]}`; at most 1,048,576 characters',
+    ),
+    metadata: nullish(Metadata),
+  })
+  .meta({ id: 'RunInput' });

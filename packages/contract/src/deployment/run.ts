@@ -65,7 +65,7 @@ export const Run = z
     cancel_reason: z.string().nullish().describe('Why the run was cancelled; absent for every other run'),
     waiting_for: z
       .object({
-        reason: z.enum(['time', 'thread', 'worker', 'slot']),
+        reason: z.enum(['time', 'thread', 'answer', 'worker', 'slot']),
         message: z.string(),
         until: Time.optional(),
         run_id: Id.optional(),

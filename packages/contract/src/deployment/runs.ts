@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { Empty, Id, Json, nullish, QueryBoolean, queryInteger, queryList } from '../json.ts';
 import { offsetMax, pageHeaders } from '../page.ts';
 import { routesOf } from '../route.ts';
-import { RunCreate, StatelessRunCreate } from './run-create.ts';
+import { RunCreate, RunInput, StatelessRunCreate } from './run-create.ts';
 import { Run, RunStatus } from './run.ts';
 import { StreamMode, ThreadStreamMode } from './stream-modes.ts';
 
@@ -214,6 +214,19 @@ export const runRoutes = {
     headers: located,
     requestHeaders,
     errors: createErrors,
+  }),
+  sendRunInput: route('post', '/threads/:thread_id/runs/:run_id/input', {
+    summary: 'Send an input into a run, which takes it before its next superstep',
+    description:
+      'The response is a pending run that holds the input. When the other run takes the input, this one ends with a `cancel_reason` that begins with `taken:`; when the other run ends first, it follows as any queued run. 409 while the thread waits for an answer, 429 when 100 inputs wait.',
+    access: create,
+    params: runParams,
+    body: RunInput,
+    anyText: ['input'],
+    response: Run,
+    headers: { 'Content-Location': located['Content-Location'] },
+    requestHeaders,
+    errors: [...createErrors, 'too_large', 'rate_limited'],
   }),
   listRuns: route('get', '/threads/:thread_id/runs', {
     summary: 'Runs of a thread, newest first',

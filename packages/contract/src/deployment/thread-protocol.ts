@@ -73,6 +73,14 @@ export const commandParams = {
     }),
     z.strictObject({ ...InterruptResponse.shape, ...RespondOptions }),
   ]),
+  'input.inject': z.strictObject({
+    namespace: nullish(ProtocolNamespace),
+    message: z.looseObject({
+      role: z.enum(['user', 'system']),
+      content: z.string().max(1_000_000),
+      name: nullish(z.string().max(256)),
+    }),
+  }),
   'agent.getTree': z.strictObject({ run_id: nullish(Id) }),
   'state.get': z.strictObject({
     namespace: nullish(ProtocolNamespace),
@@ -89,7 +97,6 @@ export type CommandMethod = keyof typeof commandParams;
 
 /** Commands of the protocol that the server does not execute, or only over a WebSocket. */
 export const unsupportedCommands: ReadonlySet<string> = new Set([
-  'input.inject',
   'subscription.subscribe',
   'subscription.unsubscribe',
   'subscription.reconnect',
@@ -98,6 +105,7 @@ export const unsupportedCommands: ReadonlySet<string> = new Set([
 /** Values for the graph in a command, which may have any string. */
 export const commandAnyText = [
   'params.input',
+  'params.message',
   'params.response',
   'params.responses.*.response',
   'params.update',

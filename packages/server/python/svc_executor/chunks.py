@@ -21,12 +21,15 @@ _DEPTHS = {"updates": 1, "tasks": 1, "tools": 1}
 
 
 class ChunkStream:
-    """The chunks of one run. `requested`: the stream modes of the client. `subgraphs`: also those of subgraphs."""
+    """The chunks of one run. `requested`: the stream modes of the client. `subgraphs`: also those of subgraphs. `shows_start`: the first report of
+    a checkpoint has its values, to which an input was applied.
+    """
 
-    def __init__(self, session: Session, requested: Sequence[str], *, subgraphs: bool) -> None:
+    def __init__(self, session: Session, requested: Sequence[str], *, subgraphs: bool, shows_start: bool = False) -> None:
         self._session = session
         self._requested = frozenset(requested)
         self._subgraphs = subgraphs
+        self._shows_start = shows_start
         self._events = MessageEvents(self._emit_message) if "messages" in self._requested else None
         self._loop = asyncio.get_running_loop()
         self._chunks: list[Any] = []
@@ -48,7 +51,8 @@ class ChunkStream:
         elif mode == "messages":
             self._take_message(namespace, payload)
         elif mode == "checkpoints":
-            wants_values = mode in self._requested and (self._subgraphs or not namespace)
+            wants_values = self._shows_start or (mode in self._requested and (self._subgraphs or not namespace))
+            self._shows_start = False
             self._add(namespace, mode, checkpoint_shape(payload, self._parts, self._session, wants_values=wants_values))
         elif mode in ("debug", "updates", "tools") and namespace and not self._subgraphs:
             return

@@ -81,10 +81,10 @@ class Executor:
             if running is not None:
                 running[0].cancel()
             return None
-        if kind == "drain":
+        if kind in ("drain", "pause"):
             running = self._running.get(header["session"])
             if running is not None:
-                running[0].drain()
+                running[0].drain(for_input=kind == "pause")
             return None
         if kind == "load":
             return await self._load()

@@ -13,7 +13,7 @@ try:
 except ImportError:  # an environment without langgraph, which the setup reports
     orjson = None  # type: ignore[assignment]
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 
 FRAME_BYTES_MAX = 512 * 1024 * 1024
 

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.types import Command, Send
 
 try:
@@ -35,8 +36,35 @@ _ENGINE_MODES = {"values", "updates", "custom", "messages", "checkpoints", "task
 _ALWAYS = ("values", "checkpoints")
 
 
+if RunControl is not None:
+
+    class _Control(RunControl):
+        """Ends a run before its next superstep: for good, or for a pause in which it takes inputs."""
+
+        __slots__ = ("passes", "pauses")
+
+        def __init__(self, header: Header) -> None:
+            super().__init__()
+            self.pauses: bool = header["pauses"]
+            self.passes: bool = header["passes"]
+
+        @property
+        def drain_requested(self) -> bool:
+            """Read before each superstep, also of a subgraph, whose node would be executed again after a pause."""
+            if self.drain_reason is not None:
+                return True
+            if _READ in (var_child_runnable_config.get() or {}).get("configurable", {}):
+                return False
+            passes, self.passes = self.passes, False
+            return self.pauses and not passes
+
+
+_READ = "__pregel_read"
+"""The key of the engine in the configuration of a node."""
+
+
 class Run:
-    """One attempt of a run."""
+    """One attempt of a run, or its part until a pause."""
 
     def __init__(self, session: Session, header: Header, parts: list[bytes], graphs: Graphs) -> None:
         self._session = session
@@ -45,10 +73,11 @@ class Run:
         self._input = tree_of(parts[0])
         self._context = tree_of(parts[1])
         session.names_tool_tasks = TASKS_NAMED_BY in header["modes"]
-        self._chunks = ChunkStream(session, header["modes"], subgraphs=header["subgraphs"])
+        subgraphs, shows_start = header["subgraphs"], header["shows_start"]
+        self._chunks = ChunkStream(session, header["modes"], subgraphs=subgraphs, shows_start=shows_start)
         self._task: asyncio.Task[Any] | None = None
         self._is_cancelled = False
-        self._control = RunControl() if RunControl is not None else None
+        self._control = _Control(header) if RunControl is not None else None
 
     def cancel(self) -> None:
         """Cancels the run. Before `execute` has begun, its task is not cancelled: it would end without reporting it."""
@@ -56,10 +85,13 @@ class Run:
         if self._task is not None:
             self._task.cancel()
 
-    def drain(self) -> None:
+    def drain(self, *, for_input: bool) -> None:
         """Ends the run before its next superstep, if the engine can."""
         if self._control is not None:
-            self._control.request_drain()
+            if for_input:
+                self._control.pauses = True
+            else:
+                self._control.request_drain()
 
     async def execute(self) -> None:
         """Streams the graph and reports its end. Raises nothing."""
@@ -153,8 +185,9 @@ class Run:
 
     def _end(self, error: dict[str, Any] | None) -> None:
         try:
-            # A run that has failed has no result.
-            self._chunks.finish(has_result=error is None or error["name"] == "CancelledError")
+            # A run that has failed has no result. The Node process decides by the values what a run that pauses takes.
+            has_result = error is None or error["name"] in ("CancelledError", "GraphDrained")
+            self._chunks.finish(has_result=has_result)
         except Exception as thrown:  # a value that cannot be sent
             error = error or failure_of(thrown)
         self._session.send({"kind": "end", **({} if error is None else {"error": error})})

@@ -65,6 +65,9 @@ class RunTracer(BaseTracer):
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> Any:
         """A graph that was interrupted, or that passes a command to its parent graph, has not failed."""
+        run = self.run_map.get(str(run_id))
+        if type(error).__name__ == "GraphDrained" and run is not None and run.parent_run_id is None:
+            return run  # the graph goes on after a pause, or in the next attempt of the run
         if isinstance(error, GraphBubbleUp):
             return self.on_chain_end(_outputs_of(error), run_id=run_id)
         return super().on_chain_error(error, run_id=run_id, **kwargs)

@@ -25,6 +25,7 @@ import { ToolCaller, type ToolCallParts } from '../deployment/mcp/tool-call.ts';
 import { ToolList } from '../deployment/mcp/tool-list.ts';
 import { RunCanceller } from '../deployment/runs/run-canceller.ts';
 import { RunFeedback } from '../deployment/runs/run-feedback.ts';
+import { RunInputSender } from '../deployment/runs/run-input-sender.ts';
 import { RunOutcomeReader } from '../deployment/runs/run-outcome-reader.ts';
 import { runHandlers, runChangeHandlers } from '../deployment/runs/run-handlers.ts';
 import { RunChangeNotifier } from '../deployment/runs/run-change-notifier.ts';
@@ -123,11 +124,12 @@ export const createDeployment = (
   });
   const runChanges = new RunChangeNotifier({ runs: storage.runs, logger });
   const granter = new RunGranter(assistants.defaultIds, project.configurableHeaders);
+  const inputs = new RunInputSender({ runs, granter, storage });
   const watched = new WatchedThreads(storage.threads, notifications, pollMs);
   const threadEvents = new ThreadRunStream({ threads: watched, runs: storage.runs, outcomes });
   const readiness = new Readiness({ ...parts, storage, dispatcher });
   const introspection = new IntrospectionService(dispatcher.pool);
-  const running = { runs, granter, outcomes, canceller };
+  const running = { runs, granter, inputs, outcomes, canceller };
   const handlers = {
     ...systemHandlers({ database: storage, readiness, metrics, facts, disabled: project.disabled }),
     ...assistantHandlers(assistants, introspection),
@@ -142,7 +144,7 @@ export const createDeployment = (
     ...runChangeHandlers(runChanges),
     ...threadProtocolHandlers({
       commands: {
-        runCommands: new RunCommands({ runs, granter, states, outcomes, storage }),
+        runCommands: new RunCommands({ runs, granter, inputs, states, outcomes, storage }),
         readCommands: new ReadCommands({ states, storage }),
       },
       feed: new ThreadEventFeed({ threads: watched, runs: storage.runs, outcomes }),

@@ -23,6 +23,7 @@ import { checkpointStorage } from '../storage/deployment/checkpoints/checkpoints
 import { noAnswerLimits } from '../storage/postgres/answer-limits.ts';
 import { storeItemStorage } from '../storage/deployment/store/store-items.ts';
 import { storeVectorStorage } from '../storage/deployment/store/store-vectors.ts';
+import { runInputStorage } from '../storage/deployment/runs/run-inputs.ts';
 import { threadImportStorage } from '../storage/deployment/threads/thread-imports.ts';
 import { CommitQueue } from '../engine/checkpoints/commit-queue.ts';
 import { RecentBlobs } from '../engine/checkpoints/recent-blobs.ts';
@@ -86,6 +87,7 @@ const setUp = async (
   return new Executor({
     graphs: new GraphRegistry(new Map(setup.graphs), modules.afterImport, { notices, python }),
     checkpoints,
+    inputs: runInputStorage(database),
     queue: new CommitQueue(checkpoints, {
       onTrouble: (trouble) => send({ kind: 'flush_trouble', trouble }),
     }),

@@ -3,10 +3,10 @@
 import type { Database } from '../storage/postgres/database.ts';
 
 /**
- * p: a run can be claimed. e: a run's log has grown, or the run is over. l: another node follows a run. c: a run was cancelled. t: a
- * watched thread has a new run. w: a webhook is due. k: an API key was revoked. x: an export was created or its state has changed.
+ * p: a run can be claimed. e: a run's log has grown, or the run is over. l: another node follows a run. c: a run was cancelled. i: an
+ * input was sent into a run. t: a watched thread has a new run. w: a webhook is due. k: an API key was revoked. x: an export was created or its state has changed.
  */
-export type NotificationKind = 'p' | 'e' | 'l' | 'c' | 't' | 'w' | 'k' | 'x';
+export type NotificationKind = 'p' | 'e' | 'l' | 'c' | 'i' | 't' | 'w' | 'k' | 'x';
 
 type Listener = (id: string) => void;
 

@@ -173,6 +173,7 @@ export const testTwoUsers = (project: string): void => {
     joinThreadStream: [ofPath],
     sendThreadCommand: [
       command('input.respond', { interrupt_id: 'x', response: 1 }),
+      command('input.inject', { namespace: [], message: { role: 'user', content: 'x' } }),
       command('agent.getTree', {}),
       ({ run_id }) => ({
         params: { thread_id: bob.thread_id },
@@ -194,6 +195,7 @@ export const testTwoUsers = (project: string): void => {
         ...command('run.start', run({ assistant_id }))(bob),
       }),
     ],
+    sendRunInput: ofRun.map((of): Case => (ids) => ({ ...of(ids), body: { input: { note: 'mine' } } })),
     cancelRun: [...ofRun, () => ({ query: '?action=rollback' }), () => ({ query: '?wait=1' })],
     cancelRuns: [
       ({ thread_id, run_id }) => ({ body: { thread_id, run_ids: [run_id] } }),

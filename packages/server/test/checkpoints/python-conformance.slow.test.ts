@@ -38,6 +38,7 @@ const command = () => {
     streamed: false,
     logged: false,
     values_kept: false,
+    has_inputs: false,
   };
 };
 

@@ -49,6 +49,7 @@ export const newRun = (assistant_id: string, thread_id: string | null): NewRun =
   graphs: null,
   workerTtlMs: 60_000,
   answered_state_at: null,
+  input_of: undefined,
 });
 
 /** Creates runs by one statement. Each has an id and a thread of its own, and is otherwise like `run`. */

@@ -6,6 +6,7 @@ import { idempotencyKey } from './call-headers.ts';
 import type { RunCanceller } from './run-canceller.ts';
 import { runEventResponse } from './run-event-response.ts';
 import type { RunFeedback } from './run-feedback.ts';
+import type { RunInputSender } from './run-input-sender.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import { runText } from './run-record.ts';
@@ -16,6 +17,7 @@ type Body = RunCreate | StatelessRunCreate;
 interface CreationParts {
   runs: RunService;
   granter: RunGranter;
+  inputs: RunInputSender;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   feedback: RunFeedback | undefined;
@@ -30,6 +32,7 @@ type CreationRoutes = Pick<
   | 'streamStatelessRun'
   | 'waitStatelessRun'
   | 'createRunBatch'
+  | 'sendRunInput'
 >;
 
 const path = (run: { thread_id: string; run_id: string }): string =>
@@ -38,6 +41,7 @@ const path = (run: { thread_id: string; run_id: string }): string =>
 export const creationHandlers = ({
   runs,
   granter,
+  inputs,
   outcomes,
   canceller,
   feedback,
@@ -78,6 +82,10 @@ export const creationHandlers = ({
     createRun: ({ params, body }, call) => create(params.thread_id, body, call),
     streamRun: ({ params, body }, call) => stream(params.thread_id, body, call),
     waitRun: ({ params, body }, call) => wait(params.thread_id, body, call),
+    sendRunInput: async ({ params, body }, call) => {
+      const run = await inputs.send(call, { ...params, ...body }, idempotencyKey(call));
+      return new Reply(new RawJson(runText(run)), { self: path(run) });
+    },
     createStatelessRun: ({ body }, call) => create(null, body, call),
     streamStatelessRun: ({ body }, call) => stream(null, body, call),
     waitStatelessRun: ({ body }, call) => wait(null, body, call),

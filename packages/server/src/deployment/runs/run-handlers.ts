@@ -24,6 +24,7 @@ import { creationHandlers } from './run-creation-handlers.ts';
 import { runEventResponse } from './run-event-response.ts';
 import type { RunFeedback } from './run-feedback.ts';
 import type { RunFigureService } from './run-figure-service.ts';
+import type { RunInputSender } from './run-input-sender.ts';
 import type { RunOutcomeReader } from './run-outcome-reader.ts';
 import type { RunGranter } from './run-grant.ts';
 import type { RunSearchService } from './run-search-service.ts';
@@ -35,6 +36,7 @@ export interface RunParts extends RunSearchParts {
   runs: RunService;
   timelines: RunTimelineService;
   granter: RunGranter;
+  inputs: RunInputSender;
   outcomes: RunOutcomeReader;
   canceller: RunCanceller;
   threadEvents: ThreadRunStream;

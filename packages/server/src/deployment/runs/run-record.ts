@@ -57,6 +57,8 @@ const waitingFor = (waiting: Waiting): NonNullable<Run['waiting_for']> => {
     return { reason: 'time', until: not_before, message: `The run may start at ${not_before}` };
   if (behind !== null)
     return { reason: 'thread', run_id: behind, message: `Waits for run ${behind} on the same thread` };
+  if (waiting.awaits_answer)
+    return { reason: 'answer', message: 'The run that answers the question of the thread takes the input' };
   if (workers === 0) return { reason: 'worker', message: 'No live worker accepts runs at the moment' };
   return workers_of_graph === 0
     ? { reason: 'worker', graph_id, message: `No live worker executes graph ${JSON.stringify(graph_id)}` }

@@ -20,6 +20,8 @@ export interface RunRequest {
   webhook: string | null;
   /** For a run that answers interrupts: `state_updated_at` of the thread in which they were read. */
   answeredStateAt?: string;
+  /** The run that takes the input of this one, if it is in flight. */
+  inputOf?: string;
   /** The Idempotency-Key: repeated requests create the run once. */
   key?: string | undefined;
 }

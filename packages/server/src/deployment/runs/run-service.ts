@@ -23,6 +23,7 @@ import type {
   RunSetting,
 } from '../../storage/deployment/runs/run-rows.ts';
 import { isRefused, isUnavailable } from '../../storage/postgres/sql-state.ts';
+import { inputsMax } from '../../storage/deployment/runs/run-inputs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { nodeTtlMs, servedWithinMs } from '../../storage/deployment/workers.ts';
 import type { WebhookService } from '../webhooks/webhook-service.ts';
@@ -202,6 +203,7 @@ export class RunService {
       graphs: [...this.#graphs],
       workerTtlMs: nodeTtlMs(this.#dispatcher.leaseMs),
       answered_state_at: request.answeredStateAt ?? null,
+      input_of: request.inputOf,
     };
   }
 
@@ -337,6 +339,18 @@ export class RunService {
         return new Problem(
           'forbidden',
           'The auth handler for threads:create_run returned a filter that the new thread or run does not pass. The handler must set the metadata that it filters by.',
+        );
+      case 'no_run':
+        return notFound('Run', request.inputOf ?? '');
+      case 'asked':
+        return new Problem(
+          'conflict',
+          'The thread waits for an answer, which a run with this input would supersede. Answer with a run that has command.resume',
+        );
+      case 'full':
+        return new Problem(
+          'rate_limited',
+          `${inputsMax} inputs wait on this thread. Send more when the run has taken some`,
         );
       case 'answered':
         return new InterruptsAnswered();

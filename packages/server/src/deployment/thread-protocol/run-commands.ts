@@ -9,6 +9,7 @@ import type { RunStorage } from '../../storage/deployment/runs/runs.ts';
 import type { ThreadRow, ThreadStorage } from '../../storage/deployment/threads/threads.ts';
 import type { RowFilter } from '../../storage/postgres/row-filter.ts';
 import type { GrantedRun, RunGranter } from '../runs/run-grant.ts';
+import type { RunInputSender } from '../runs/run-input-sender.ts';
 import type { RunOutcomeReader } from '../runs/run-outcome-reader.ts';
 import type { RunRequest } from '../runs/run-request.ts';
 import { InterruptsAnswered, type RunService } from '../runs/run-service.ts';
@@ -22,6 +23,7 @@ import { type CommandKey, commandKey } from './repeated-commands.ts';
 export interface RunCommandParts {
   runs: RunService;
   granter: RunGranter;
+  inputs: RunInputSender;
   states: Pick<StateService, 'get'>;
   outcomes: Pick<RunOutcomeReader, 'untilEnded'>;
   storage: {
@@ -128,6 +130,29 @@ export class RunCommands {
     return {};
   }
 
+  /** Sends the message into the run in flight. Without one, it starts a run of the thread's assistant. */
+  async inject(command: CommandCall, { namespace, message }: Params<'input.inject'>): Promise<object> {
+    const { thread_id, call } = command;
+    const access = await readAccess(call.authorizer, { thread_id });
+    if (namespace && namespace.length > 0)
+      throw new CommandError(
+        'invalid_argument',
+        'params.namespace: messages are sent to the root graph only',
+      );
+    const repeated = await this.#repeated(command);
+    if (repeated.run_id !== undefined) return {};
+    const input = { messages: [message] };
+    const current = await this.#parts.storage.runs.findCurrent(thread_id, access);
+    if (current) {
+      const { run_id } = current;
+      await this.#parts.inputs.send(call, { thread_id, run_id, input }, repeated.key);
+      return {};
+    }
+    const assistant_id = assistantOf(await this.#thread(thread_id, access));
+    await this.#create(command, { assistant_id, input }, repeated);
+    return {};
+  }
+
   async fork(
     command: CommandCall,
     params: Params<'state.fork'>,
@@ -211,9 +236,9 @@ const noSuchInterrupt = (ids: string[]): CommandError =>
     `The thread does not wait at ${ids.join(', ')}: not found, or answered already`,
   );
 
-/** The assistant of the thread's newest run. */
+/** The assistant of the thread's newest run, or the graph for which the thread was created. */
 const assistantOf = ({ metadata, thread_id }: ThreadRow): string => {
-  const { assistant_id } = metadata;
+  const assistant_id = metadata['assistant_id'] ?? metadata['graph_id'];
   if (typeof assistant_id === 'string') return assistant_id;
   throw new CommandError('invalid_argument', `Thread ${thread_id} has no runs`);
 };

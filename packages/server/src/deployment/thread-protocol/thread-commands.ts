@@ -39,6 +39,8 @@ export const executeCommand = async (
       return runCommands.start(command, params(commandParams[method]));
     case 'input.respond':
       return runCommands.respond(command, params(commandParams[method]));
+    case 'input.inject':
+      return runCommands.inject(command, params(commandParams[method]));
     case 'state.fork':
       return runCommands.fork(command, params(commandParams[method]));
     case 'agent.getTree':

@@ -2,6 +2,8 @@
 // its parent. The body of such a checkpoint has the engine's id too, because the engine derives from it the ids of the tasks, and from
 // these the namespaces of subgraphs and the ids of interrupts. A later attempt needs the same ones.
 
+import type { CheckpointMetadata } from '@langchain/langgraph-checkpoint';
+
 export class StoredIds {
   /** By the engine's ids, and by themselves. */
   readonly #ids = new Map<string, string>();
@@ -31,6 +33,13 @@ export class StoredIds {
   /** For the writes of a checkpoint. They may come before its put, which waits for that of its parent: the checkpoint before, or `head`. */
   assignEarly(ns: string, engine_id: string, head: string | null | undefined): string {
     return this.assign(ns, engine_id, this.#last.get(ns) ?? head ?? undefined);
+  }
+
+  /** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
+  withParents(given: Partial<CheckpointMetadata>): object {
+    const { parents = {}, ...metadata } = given;
+    const stored = Object.entries(parents).map(([ns, id]) => [ns, this.of(id)]);
+    return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
   }
 }
 

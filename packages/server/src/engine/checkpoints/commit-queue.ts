@@ -50,6 +50,8 @@ export interface Writer {
   readonly isPartial?: boolean;
   /** True when the last drain() returned the writes of the first node that this attempt has finished. */
   takeProgress?(): boolean;
+  /** Runs whose inputs the items of the last drain() contain. */
+  takenInputs?(): readonly string[] | undefined;
   /** The largest value of the last drain. */
   largest?(): LargestValue | undefined;
   /** Called once for each drain, in order, when it is known whether its items are stored. `error`: they are not. Must not throw. */
@@ -310,7 +312,12 @@ const keyOf = ({ owner, thread_id }: Owner): string => thread_id ?? owner;
 
 const partOf = (writer: Writer): Part => {
   const items = writer.drain();
-  const owner = writer.takeProgress?.() ? { ...writer.owner, progress: true } : writer.owner;
+  const taken = writer.takenInputs?.();
+  const owner = {
+    ...writer.owner,
+    ...(writer.takeProgress?.() ? { progress: true } : {}),
+    ...(taken ? { taken } : {}),
+  };
   return { writer, owner, items, size: sizeOf(items) };
 };
 

@@ -48,6 +48,10 @@ export class JointWriter implements Writer, Committer {
     return this.session?.takeProgress?.() ?? false;
   }
 
+  takenInputs(): readonly string[] | undefined {
+    return this.session?.takenInputs?.();
+  }
+
   largest(): LargestValue | undefined {
     return this.session?.largest?.();
   }

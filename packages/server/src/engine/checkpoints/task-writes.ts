@@ -19,6 +19,10 @@ export const isWork = (writes: PendingWrite[], task_id: string, tasks: SummaryTa
   return tasks.find(({ id }) => id === task_id)?.name !== START;
 };
 
+/** True when the superstep of these tasks applies the input of a run. */
+export const appliesInput = (tasks: readonly SummaryTask[]): boolean =>
+  tasks.some(({ name }) => name === START);
+
 /** True for a write by which a command changes the state. */
 export const isOfCommand = (task_id: string, channel: string): boolean =>
   task_id === inputTask && !isControl(channel);

@@ -20,9 +20,10 @@ import { checkNamespace } from './namespaces.ts';
 import { OpenInterrupts } from './open-interrupts.ts';
 import { SessionBlobs } from './session-blobs.ts';
 import { StoredIds } from './checkpoint-ids.ts';
+import { SessionInputs } from './session-inputs.ts';
 import type { RecentBlobs } from './recent-blobs.ts';
 import { SessionItems } from './session-items.ts';
-import { isControl, isOfCommand, isWork, seedOf } from './task-writes.ts';
+import { appliesInput, isControl, isOfCommand, isWork, seedOf } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
@@ -97,6 +98,8 @@ export class ThreadSession implements Writer {
   /** Why items of this session are not stored. It stores nothing any more. */
   #failure: Error | undefined;
   #isFailureReported = false;
+  /** Inputs that were sent into the run. */
+  readonly inputs = new SessionInputs((...writes) => this.#watch(this.putWrites(...writes)));
   #last: { step: number; onReached: () => void } | undefined;
   #isSealed = false;
 
@@ -203,7 +206,7 @@ export class ThreadSession implements Writer {
       checkpoint_id,
       parent_id: parent_id ?? null,
       run_id: this.#options.run_id,
-      metadata: JSON.stringify(this.#withParents({ ...this.#options.metadata, ...metadata })),
+      metadata: JSON.stringify(this.storedIds.withParents({ ...this.#options.metadata, ...metadata })),
       body: JSON.stringify(id === checkpoint_id ? body : { ...body, id }),
       channels: JSON.stringify(Object.fromEntries([...refs].map(([channel, { ref }]) => [channel, ref]))),
       wrote: writesText(wrote),
@@ -231,6 +234,7 @@ export class ThreadSession implements Writer {
   ): Promise<void> {
     if (this.#failure) throw this.#failure;
     if (this.#isSealed) return;
+    if (this.inputs.hold([ns, checkpoint, writes, task_id, task_path])) return;
     checkNamespace(ns);
     const checkpoint_id = this.storedIds.assignEarly(ns, checkpoint, this.head(ns));
     if (ns === '' && this.#progress === 'none' && isWork(writes, task_id, this.nextTasks('')))
@@ -259,6 +263,14 @@ export class ThreadSession implements Writer {
       });
     }
     await this.#commit();
+  }
+
+  readonly takenInputs = (): readonly string[] | undefined => this.inputs.drained;
+
+  /** True when nothing was written to the newest root checkpoint, and its superstep does not apply the input of the run. */
+  get isBeforeSuperstep(): boolean {
+    const { writes } = this.#recordsOf('').find(this.head('') ?? '') ?? {};
+    return writes?.length === 0 && !appliesInput(this.nextTasks(''));
   }
 
   /**
@@ -336,6 +348,12 @@ export class ThreadSession implements Writer {
   recordCommand({ checkpoint_ns, checkpoint_id }: CheckpointPlace, state: DescribedState): void {
     const record = this.#recordsOf(checkpoint_ns).of(checkpoint_id);
     this.#recordState(checkpoint_ns, record, commandedState(record, state, this.#refsOf));
+  }
+
+  /** Records it while the superstep executes, for readers. */
+  reportCommand(place: CheckpointPlace, state: DescribedState): void {
+    this.recordCommand(place, state);
+    this.#watch(this.#send('soon'));
   }
 
   /** Records the state of a superstep that waits: the values with what its tasks have written, and the nodes that are left to run. */
@@ -423,6 +441,7 @@ export class ThreadSession implements Writer {
     if (this.#failure) return noItems();
     const items = this.#items.take();
     items.blobs = this.#blobs.drain();
+    this.inputs.drain();
     if (this.#progress === 'pending') this.#progress = items.endings.length > 0 ? 'reported' : 'drained';
     for (const [checkpoint_ns, checkpoint_id] of this.#heads) {
       const expected = this.#storedHeads.get(checkpoint_ns) ?? null;
@@ -460,13 +479,6 @@ export class ThreadSession implements Writer {
     if (this.#progress !== 'drained') return false;
     this.#progress = 'reported';
     return true;
-  }
-
-  /** Omits empty `parents`, which all checkpoints outside of subgraphs have; readers restore it. */
-  #withParents(given: Partial<CheckpointMetadata>): object {
-    const { parents = {}, ...metadata } = given;
-    const stored = Object.entries(parents).map(([ns, id]) => [ns, this.storedIds.of(id)]);
-    return stored.length > 0 ? { ...metadata, parents: Object.fromEntries(stored) } : metadata;
   }
 
   /** Waits for the flush with durability `sync`, or when more than `pendingBytesMax` bytes wait. */

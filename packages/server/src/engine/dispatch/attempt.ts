@@ -78,6 +78,11 @@ export class Attempt {
     if (!this.stopped) this.#executor.drain({ run_id: this.id, lease_token: this.lease_token });
   }
 
+  /** Inputs wait that were sent into the run. */
+  takeInputs(): void {
+    if (!this.stopped) this.#executor.takeInputs({ run_id: this.id, lease_token: this.lease_token });
+  }
+
   /** The executor has aborted the graph, because something could not be stored. */
   aborted(error: RunError | null): void {
     if (this.stopped) return;

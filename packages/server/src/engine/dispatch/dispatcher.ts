@@ -80,6 +80,7 @@ export class Dispatcher {
       ? new WorkerLoop({ task: 'queue due runs', claim: () => this.#queueDueRuns(), pollMs, logger })
       : undefined;
     notifications.on('c', (run_id) => this.cancel(run_id));
+    notifications.on('i', (run_id) => this.#withAttempt(run_id, (attempt) => attempt.takeInputs()));
     notifications.on('l', (run_id) => this.#withAttempt(run_id, (attempt) => attempt.listen(true)));
   }
 
@@ -360,8 +361,9 @@ export class Dispatcher {
 
   async #renew(held: Attempt[]): Promise<ReadonlySet<string>> {
     const renewed = await this.#options.leases.renew(held, this.#options.leaseMs);
-    for (const { run_id, log, cancelled } of renewed) {
+    for (const { run_id, log, cancelled, has_inputs } of renewed) {
       if (cancelled) this.cancel(run_id);
+      if (has_inputs) this.#attempts.find(run_id)?.takeInputs();
       if (log === 'events') this.#attempts.find(run_id)?.listen(true);
     }
     return new Set(renewed.map((run) => run.run_id));

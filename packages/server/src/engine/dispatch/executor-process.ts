@@ -248,6 +248,10 @@ export class ExecutorProcess implements PooledProcess {
     this.#send({ kind: 'drain', run_id, lease_token });
   }
 
+  takeInputs({ run_id, lease_token }: AttemptRef): void {
+    this.#send({ kind: 'inputs', run_id, lease_token });
+  }
+
   listen({ run_id, lease_token }: AttemptRef, logged: boolean): void {
     this.#send({ kind: 'listen', run_id, lease_token, logged });
   }

@@ -66,6 +66,8 @@ export interface ParsedRunCommand extends RunDelivery {
   kwargs: RunKwargs;
   /** The first id of this attempt: ids continue over the attempts of a run. */
   first_event_id: number;
+  /** Inputs wait that were sent into runs of the thread. */
+  has_inputs: boolean;
 }
 
 /**
@@ -210,6 +212,8 @@ export type ToExecutor =
   | { kind: 'cancel'; run_id: string; lease_token: number; why: StopReason }
   /** The run ends its attempt before its next superstep, if another attempt can continue it. */
   | { kind: 'drain'; run_id: string; lease_token: number }
+  /** Inputs wait: the run takes them before its next superstep. */
+  | { kind: 'inputs'; run_id: string; lease_token: number }
   /** The events have a reader from now on. `logged`: the reader is on another node and reads the log. */
   | { kind: 'listen'; run_id: string; lease_token: number; logged: boolean }
   /** The events have no reader any more. */

@@ -107,6 +107,7 @@ export const toRunCommand = (
     logged: run.log === 'events',
     values_kept: isKept,
     first_event_id: firstId,
+    has_inputs: setting.has_inputs,
   };
 };
 

@@ -44,6 +44,8 @@ export class Executor {
         return this.#running.get(keyOf(message))?.stop(message.why);
       case 'drain':
         return this.#running.get(keyOf(message))?.drain();
+      case 'inputs':
+        return this.#running.get(keyOf(message))?.takeInputs();
       case 'listen':
         return this.#running.get(keyOf(message))?.listen(message.logged);
       case 'unlisten':

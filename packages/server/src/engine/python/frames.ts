@@ -25,6 +25,7 @@
 // run           to Python     streams a graph: session, graph, config, modes, … (runs.py). Parts: the input, the context
 // cancel        to Python     cancels a run: session
 // drain         to Python     ends a run before its next superstep, with the error GraphDrained, if the engine can: session
+// pause         to Python     as drain, but before a superstep of the graph itself, not of a subgraph; the run goes on in another session: session
 // update        to Python     call: one superstep of a state update: session, graph, config, updates. Parts: their values
 // state         to Python     call: the state of a checkpoint as the engine derives it: session, graph, path, config. Reply: state (a shape)
 // layout        to Node       the layout of the graph that a function has made for this run: session, layout
@@ -44,7 +45,7 @@
 import { BrokenFrame, type Framing } from '../../jobs/process-channel.ts';
 
 /** Changes with every change that the other side has to know. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 export interface FrameHeader {
   kind: string;

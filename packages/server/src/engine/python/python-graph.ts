@@ -122,15 +122,14 @@ export class PythonGraph {
       onFailure: fail,
     });
     const stopWaiting = onAbort(signal, () => process.send({ kind: 'cancel', session: session.number }));
-    const drain = (): void => process.send({ kind: 'drain', session: session.number });
-    control.onRequest = drain;
+    control.onRequest = (kind) => process.send({ kind, session: session.number });
     try {
       process.send(this.#runHeader(run, session.number), [
         JSON.stringify({ input: run.kwargs.input ?? null, command: run.kwargs.command ?? null }),
         JSON.stringify(pythonContext(run.command) ?? null),
       ]);
       if (signal.aborted) process.send({ kind: 'cancel', session: session.number });
-      if (control.drainRequested) drain();
+      if (control.isDraining) process.send({ kind: 'drain', session: session.number });
       const error = await ended;
       if (hasFailed) throw failure;
       signal.throwIfAborted();
@@ -142,7 +141,7 @@ export class PythonGraph {
     }
   }
 
-  #runHeader({ command, kwargs, tracer }: PythonRun, session: number) {
+  #runHeader({ command, kwargs, tracer, control }: PythonRun, session: number) {
     const { config, context, credential, metadata, run_id, temporary, head } = command;
     const { durability, interrupt_before, interrupt_after, stream_mode, stream_subgraphs } = kwargs;
     const given = isRecord(context) ? clientConfigurable(context) : {};
@@ -157,7 +156,10 @@ export class PythonGraph {
       durability,
       temporary,
       // Nothing is stored for the thread yet.
-      blank: head === null,
+      blank: head === null && !control.passes,
+      pauses: control.isPausing,
+      passes: control.passes,
+      shows_start: control.passes && kwargs.command !== undefined,
       traced: tracer !== undefined,
       ...(credential === undefined ? {} : { credential }),
       ...(interrupt_before ? { interrupt_before } : {}),

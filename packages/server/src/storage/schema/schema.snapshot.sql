@@ -312,6 +312,7 @@ runs.waits_for text
 runs.progress_token bigint not null default 0
 runs.first_seq bigint
 runs.cancel_reason text
+runs.input_of uuid
 schema_functions.only_row boolean not null default true
 schema_functions.revision integer not null
 schema_functions.checksum text not null
@@ -711,6 +712,7 @@ CREATE INDEX runs_by_status ON svc.runs USING btree (status, created_at, thread_
 CREATE INDEX runs_delayed ON svc.runs USING btree (not_before, run_id DESC) WHERE ((status = 'pending'::text) AND (waits_for = 'time'::text))
 CREATE INDEX runs_first_seq ON svc.runs USING btree (thread_id, first_seq) WHERE (first_seq IS NOT NULL)
 CREATE INDEX runs_in_flight ON svc.runs USING btree (thread_id, created_at, run_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
+CREATE INDEX runs_inputs ON svc.runs USING btree (thread_id, created_at, run_id DESC) WHERE ((status = 'pending'::text) AND (input_of IS NOT NULL))
 CREATE INDEX runs_of_assistant ON svc.runs USING btree (assistant_id) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]))
 CREATE INDEX runs_of_owner ON svc.runs USING btree (assistant_id, owner_hash) WHERE (status = 'running'::text)
 CREATE UNIQUE INDEX runs_one_running ON svc.runs USING btree (thread_id) WHERE (status = 'running'::text)
@@ -806,6 +808,7 @@ add_trace_days(p_days date[]) returns void
 adopt_late_orphans(p_limit integer) returns integer
 adopt_orphans(p_tenant uuid, p_parents uuid[]) returns integer
 advance_thread(p_thread_id uuid) returns void
+awaits_answer(p_thread_id uuid) returns boolean
 blob_space_lock(p_space uuid) returns bigint
 cancel_export(p_tenant uuid, p_export uuid) returns text
 cancel_runs(p_thread_id uuid, p_run_ids uuid[], p_action text, p_reason text, p_access jsonpath) returns TABLE(run_id uuid, outcome text)
@@ -821,8 +824,8 @@ complete_export_run(p_tenant uuid, p_run uuid, p_token bigint) returns boolean
 copy_thread(p_source uuid, p_copy uuid, p_metadata jsonb, p_access jsonpath, p_copy_access jsonpath, p_max integer) returns text
 count_queued_runs() returns void
 count_trace_runs(p_tenant uuid, p_session uuid, p_day date, p_from timestamp with time zone, p_to timestamp with time zone) returns trace_hours
-create_run(p_run new_run, p_kwargs text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
-create_runs(p_runs json, p_kwargs text[]) returns TABLE(n integer, outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+create_run(p_run new_run, p_kwargs text) returns TABLE(outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, has_inputs boolean, stopping uuid[])
+create_runs(p_runs json, p_kwargs text[]) returns TABLE(n integer, outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, has_inputs boolean, stopping uuid[])
 default_item_ttl() returns double precision
 default_thread_ttl() returns double precision
 default_thread_ttl_strategy() returns text
@@ -895,7 +898,7 @@ restore_head(p_thread_id uuid, p_checkpoint_ns text, p_removed uuid[], p_found u
 restore_thread(p_thread_id uuid) returns void
 run_error_message(p_error text) returns text
 run_owner(p_metadata jsonb, p_thread_metadata jsonb) returns integer
-run_settings(p_run_ids uuid[]) returns TABLE(run_id uuid, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, next_event_id integer, sealed_user text, webhook text, cancelled boolean)
+run_settings(p_run_ids uuid[]) returns TABLE(run_id uuid, thread_id uuid, status text, lease_token bigint, created_at timestamp with time zone, graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb, blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, next_event_id integer, sealed_user text, webhook text, cancelled boolean, has_inputs boolean)
 sent_usage_details(p_patched integer, p_details jsonb) returns jsonb
 set_thread_expiry() returns trigger
 settle_stopped_thread(p_thread_id uuid, p_run_id uuid) returns void
@@ -908,6 +911,7 @@ store_rows(p_owners uuid[], p_runs uuid[], p_blobs json, p_checkpoints json, p_w
 stored_status(p_thread_id uuid) returns text
 sweep_deleted_thread(p_thread_id uuid, p_count integer) returns boolean
 sweep_projects(p_tenant uuid, p_limit integer) returns integer
+take_inputs(p_owners json, p_held uuid[]) returns void
 time_out_export(p_tenant uuid, p_export uuid, p_timeout interval) returns boolean
 token_sum(p_sum numeric) returns bigint
 trace_bit(p_field text) returns integer

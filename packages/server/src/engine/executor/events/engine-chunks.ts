@@ -5,7 +5,13 @@ import { ensureConfig } from '@langchain/core/runnables';
 import { onAbort } from '../../../abort.ts';
 import type { EngineGraph } from '../graphs/graph-registry.ts';
 import type { StoredIds } from '../../checkpoints/checkpoint-ids.ts';
-import type { CheckpointChunk, Chunk, DebugChunk, EngineConfig } from './chunk-events.ts';
+import {
+  type CheckpointChunk,
+  type Chunk,
+  type DebugChunk,
+  type EngineConfig,
+  publicChunk,
+} from './chunk-events.ts';
 
 /** An event of `streamEvents()`. */
 export interface CallbackEvent {
@@ -38,6 +44,34 @@ export const takeChunks = (
     const stopWaiting = onAbort(signal, () => reject(signal.reason as Error));
     void takeAll().then(resolve, reject).finally(stopWaiting);
   });
+};
+
+export interface EventTaker {
+  run_id: string;
+  /** A chunk of the run itself. */
+  chunk: (chunk: Chunk) => void;
+  event: (event: CallbackEvent) => void;
+}
+
+/** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
+export const takeEvents = async (
+  graph: EngineGraph,
+  input: unknown,
+  options: object,
+  take: EventTaker,
+): Promise<void> => {
+  const events = graph.streamEvents(
+    input as never,
+    { ...options, version: 'v2' } as never,
+  ) as unknown as AsyncIterable<CallbackEvent>;
+  for await (const event of events) {
+    if (event.tags?.includes('langsmith:hidden')) continue;
+    const { data } = event;
+    const isChunk = event.event === 'on_chain_stream';
+    // As in the stock server, the chunks of the run itself are events of the other modes only.
+    if (isChunk && event.run_id === take.run_id) take.chunk(data.chunk as Chunk);
+    else take.event(isChunk ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } } : event);
+  }
 };
 
 // The engine's reports of checkpoints, with the ids under which these are stored, so that clients can read them and fork there.

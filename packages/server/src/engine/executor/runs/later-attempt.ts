@@ -4,6 +4,7 @@
 //                                         with a memory of its own that has not begun takes its input
 //   none stored                       ──▶ starts as the first attempt did. A resume value answers the interrupts that
 //                                         the run found, but not those that it has raised since in a subgraph
+import type { RunProgress } from '../../../storage/deployment/checkpoints/checkpoint-rows.ts';
 import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
 import { SvcCheckpointer, type EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { findCheckpoint } from '../../checkpoints/namespaces.ts';
@@ -42,12 +43,7 @@ export const startOf = async (
     checkpointer.continueSuperstep(
       update == null && goto == null ? undefined : (progress.start ?? undefined),
     );
-    const configured = config['recursionLimit'] as number | undefined;
-    const limit = configured ?? graph.config?.recursionLimit ?? recursionLimitDefault;
-    const { input: _, command: _command, checkpoint: _checkpoint, ...rest } = given;
-    // The engine counts one more step for the input, and one for the step from which it counts.
-    const { step: newest, checkpoints } = progress;
-    return { kwargs: rest, steps: { limit, newest, last: newest - checkpoints + limit + 2 } };
+    return { kwargs: withoutInput(given), steps: stepsOf(progress, config, graph) };
   }
   const checkpoint = await withCheckpointMap(thread_id, given.checkpoint, storage);
   const kwargs = checkpoint ? { ...given, checkpoint } : given;
@@ -61,6 +57,25 @@ export const startOf = async (
       command: { ...command, resume: Object.fromEntries(ids.map((id) => [id, command?.resume])) },
     },
   };
+};
+
+/** For a run that continues. */
+export const withoutInput = ({
+  input: _input,
+  command: _command,
+  checkpoint: _checkpoint,
+  ...rest
+}: RunKwargs): RunKwargs => rest;
+
+export const stepsOf = (
+  { step: newest, checkpoints }: RunProgress,
+  config: ParsedRunCommand['config'],
+  graph: Graph,
+): NonNullable<RunStart['steps']> => {
+  const configured = config['recursionLimit'] as number | undefined;
+  const limit = configured ?? graph.config?.recursionLimit ?? recursionLimitDefault;
+  // The engine counts one more step for the input, and one for the step from which it counts.
+  return { limit, newest, last: newest - checkpoints + limit + 2 };
 };
 
 /** The root checkpoint at which the run starts; undefined for the newest one. */

@@ -7,16 +7,10 @@ import { JointWriter } from '../../checkpoints/joint-writer.ts';
 import { type OnStart, SvcCheckpointer, EphemeralCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { ThreadSession } from '../../checkpoints/thread-session.ts';
 import type { ValueCodec } from '../../codec/value-codec.ts';
-import type { AttemptReport, ParsedRunCommand, StopReason } from '../../dispatch/protocol.ts';
+import type { AttemptReport, ParsedRunCommand, RunKwargs, StopReason } from '../../dispatch/protocol.ts';
 import { messageOf, stackOf } from '../../codec/bounded-text.ts';
-import {
-  type Chunk,
-  ChunkEvents,
-  type CheckpointChunk,
-  isInterrupt,
-  publicChunk,
-} from '../events/chunk-events.ts';
-import { type CallbackEvent, takeChunks, withStoredIds } from '../events/engine-chunks.ts';
+import { type Chunk, ChunkEvents, type CheckpointChunk, isInterrupt } from '../events/chunk-events.ts';
+import { type EventTaker, takeChunks, takeEvents, withStoredIds } from '../events/engine-chunks.ts';
 import { callbacksOf } from '../events/lean-callbacks.ts';
 import { errorOf, RunRefused, isAttemptLost, isDrained, type Outcome, outcomeOf } from './run-outcome.ts';
 import { type RunStart, startOf, RepeatedEvents } from './later-attempt.ts';
@@ -27,8 +21,9 @@ import { assertLanguage, assertNodes, continuesTasks, lostInRun } from '../graph
 import { RunTracer } from '../tracing/run-tracer.ts';
 import { PythonGraph } from '../../python/python-graph.ts';
 import type { EngineGraph, Graph } from '../graphs/graph-registry.ts';
-import { recordStates, stateValues, summaryTasks } from '../state/state-summary.ts';
+import { recordStates, reportOf } from '../state/state-summary.ts';
 import { DrainControl, toInput } from './run-input.ts';
+import { RunInputs } from './run-inputs.ts';
 import type { RunTools } from './run-tools.ts';
 import { openTransformers, type StreamTransformers } from '../events/stream-transformers.ts';
 import { engineModes, streamHandling } from '../events/stream-modes.ts';
@@ -59,6 +54,7 @@ export class RunExecution {
   #stopped: StopReason | undefined;
   #isDraining = false;
   readonly #control = new DrainControl();
+  readonly #inputs: RunInputs;
   /** The graph has ended, and the outcome is being stored. */
   #hasGraphEnded = false;
   #failure: Error | undefined;
@@ -88,6 +84,17 @@ export class RunExecution {
     this.#tracer = tracing && new RunTracer(command, tracing.project, tracing.outbox);
     const { kwargs } = command;
     this.#chunks = new ChunkEvents(kwargs.stream_mode, kwargs.stream_subgraphs, this.#emit, this.#codec);
+    this.#inputs = new RunInputs({
+      command,
+      control: this.#control,
+      storage: tools,
+      emit: this.#emit,
+      values: () => this.#values,
+      codec: this.#codec,
+      limitSteps: (steps) => this.#limitSteps(steps),
+      session: () => this.#session,
+      isOver: () => this.#abort.signal.aborted || this.#isDraining,
+    });
   }
 
   /** Stops the graph by the abort signal that its nodes get. */
@@ -104,6 +111,11 @@ export class RunExecution {
     if (temporary || kwargs.durability === 'exit') return;
     this.#isDraining = true;
     this.#control.requestDrain();
+  }
+
+  /** Inputs wait that were sent into the run. */
+  takeInputs(): void {
+    this.#inputs.request();
   }
 
   /** The server process kills an executor whose graph ignores the abort signal, but not one that cannot store the outcome. */
@@ -190,52 +202,35 @@ export class RunExecution {
   }
 
   async #stream(): Promise<void> {
-    const { command, graph, config, kwargs, checkpointer } = await this.#prepare();
+    const { command, graph, configOf, kwargs, checkpointer } = await this.#prepare();
     if (graph instanceof PythonGraph) {
       const { store } = this.#tools;
       const run = {
         command,
-        kwargs,
         saver: checkpointer,
         store,
         signal: this.#abort.signal,
         control: this.#control,
         tracer: this.#tracer,
       };
-      return graph.stream(run, (chunk) => this.#chunk(graph, chunk));
+      const take = (chunk: Chunk): void => this.#chunk(graph, chunk);
+      return this.#inputs.untilEnd(graph, kwargs, checkpointer, (given) =>
+        graph.stream({ ...run, kwargs: given }, take),
+      );
     }
-    const input = toInput(kwargs);
-    const options = { ...config, streamMode: engineModes(command.kwargs.stream_mode), subgraphs: true };
-    if (command.kwargs.stream_mode.includes('events')) return this.#streamEvents(graph, input, options);
+    const isOfEvents = command.kwargs.stream_mode.includes('events');
     const { translateMessages } = this.#tools;
     const translating = { codec: this.#codec, translateMessages };
-    this.#transformers = openTransformers(graph, command.kwargs, translating, this.#emit);
-    // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
-    const ended = takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+    if (!isOfEvents) this.#transformers = openTransformers(graph, command.kwargs, translating, this.#emit);
+    const ended = this.#inputs.untilEnd(graph, kwargs, checkpointer, (given) => {
+      const input = toInput(given);
+      const modes = engineModes(command.kwargs.stream_mode);
+      const options = { ...configOf(given), streamMode: modes, subgraphs: true };
+      if (isOfEvents) return takeEvents(graph, input, options, this.#eventTaker(graph));
+      // Chunks are read at once: an event that waited in the engine could miss the flush of its checkpoint.
+      return takeChunks(graph, input, options, (chunk) => this.#chunk(graph, chunk));
+    });
     return this.#transformers ? this.#transformers.follow(ended, this.#abort.signal) : ended;
-  }
-
-  /** Stream mode `events`: the callback events of all graphs of the tree, including the engine's chunks. */
-  async #streamEvents(graph: EngineGraph, input: unknown, options: object): Promise<void> {
-    const events = graph.streamEvents(
-      input as never,
-      { ...options, version: 'v2' } as never,
-    ) as unknown as AsyncIterable<CallbackEvent>;
-    for await (const event of events) {
-      if (event.tags?.includes('langsmith:hidden')) continue;
-      if (event.event === 'on_chain_stream' && event.run_id === this.#command.run_id) {
-        // As in the stock server, the chunks of the run itself are events of the other modes only.
-        this.#chunk(graph, event.data.chunk as Chunk);
-        continue;
-      }
-      if (!this.#isStreamed) continue;
-      const { data } = event;
-      const shown =
-        event.event === 'on_chain_stream'
-          ? { ...event, data: { ...data, chunk: publicChunk(data.chunk) } }
-          : event;
-      this.#events.emit('events', this.#codec.toJson(shown));
-    }
   }
 
   async #prepare() {
@@ -260,10 +255,10 @@ export class RunExecution {
       graph,
       kwargs,
       checkpointer,
-      config: {
+      configOf: ({ checkpoint }: RunKwargs) => ({
         ...config,
         ...(command.context === undefined ? {} : { context: command.context }),
-        configurable: { ...config.configurable, ...kwargs.checkpoint, __pregel_checkpointer: checkpointer },
+        configurable: { ...config.configurable, ...checkpoint, __pregel_checkpointer: checkpointer },
         metadata: command.metadata,
         ...(graph instanceof PythonGraph ? {} : this.#callbacks(graph)),
         runId: command.run_id,
@@ -273,7 +268,15 @@ export class RunExecution {
         durability: kwargs.durability,
         ...(kwargs.interrupt_before ? { interruptBefore: kwargs.interrupt_before } : {}),
         ...(kwargs.interrupt_after ? { interruptAfter: kwargs.interrupt_after } : {}),
-      },
+      }),
+    };
+  }
+
+  #eventTaker(graph: EngineGraph): EventTaker {
+    return {
+      run_id: this.#command.run_id,
+      chunk: (chunk) => this.#chunk(graph, chunk),
+      event: (event) => this.#emit('events', event),
     };
   }
 
@@ -325,11 +328,13 @@ export class RunExecution {
   }
 
   #chunk(graph: Graph, [namespace, mode, payload]: Chunk): void {
+    this.#inputs.applied();
     if (namespace.length === 0 && mode === 'values') {
       // Each task that asks has a chunk of its own; the result of a run contains all of them, as that of the engine's `invoke`.
       if (isInterrupt(payload)) this.#interrupts = [...(this.#interrupts ?? []), ...payload.__interrupt__];
       else this.#values = payload;
     }
+    if (this.#inputs.isRepeated(namespace, mode)) return;
     if (mode === 'updates' && this.#repeated?.has(namespace, payload, this.#session)) return;
     const stored = withStoredIds(this.#session?.storedIds, mode, payload);
     if (mode === 'checkpoints') this.#describe(graph, namespace, stored as CheckpointChunk);
@@ -339,18 +344,11 @@ export class RunExecution {
 
   #describe(graph: Graph, namespace: string[], chunk: CheckpointChunk): void {
     const isRoot = namespace.length === 0;
-    const keys = (isRoot ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {})) as string | string[];
-    // Values of untracked channels, which are not stored, are among those of the chunk.
-    const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
-    const values = Object.entries(ofDeltas.size === 0 ? {} : stateValues(keys, chunk.values));
-    const checkpoint_id = chunk.config.configurable?.['checkpoint_id'] as string | undefined;
     const ns = namespace.join('|');
-    const lost = this.#session?.describe(ns, {
-      checkpoint_id,
-      step: chunk.metadata.step,
-      summary: { keys, tasks: summaryTasks(chunk.tasks, chunk.paths) },
-      values: Object.fromEntries(values.filter(([channel]) => ofDeltas.has(channel))),
-    });
+    const { checkpoint_id, deltas, ...state } = reportOf(graph, isRoot, chunk);
+    const lost = this.#session?.describe(ns, { ...state, checkpoint_id, values: deltas });
+    if (isRoot && checkpoint_id !== undefined && this.#inputs.takeReport())
+      this.#session?.reportCommand({ checkpoint_ns: ns, checkpoint_id }, state);
     // The tasks of the graph itself, which a command may have changed, were checked at the start.
     if (lost && !isRoot && continuesTasks(this.#command.kwargs)) this.#endBy(lostInRun(lost.name, ns));
   }

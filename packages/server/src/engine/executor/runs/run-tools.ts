@@ -1,6 +1,7 @@
 // What the runs of an executor share.
 import type { BaseStore } from '@langchain/langgraph-checkpoint';
 import type { CheckpointStorage } from '../../../storage/deployment/checkpoints/checkpoints.ts';
+import type { RunInputStorage } from '../../../storage/deployment/runs/run-inputs.ts';
 import type { ThreadImportStorage } from '../../../storage/deployment/threads/thread-imports.ts';
 import type { CommitQueue } from '../../checkpoints/commit-queue.ts';
 import type { RecentBlobs } from '../../checkpoints/recent-blobs.ts';
@@ -19,6 +20,7 @@ export type SendToServer = (message: FromExecutor, isUrgent?: boolean) => void;
 export interface RunTools {
   graphs: GraphRegistry;
   checkpoints: CheckpointStorage;
+  inputs: RunInputStorage;
   queue: CommitQueue;
   recentBlobs: RecentBlobs;
   /** Threads of other servers. */

@@ -7,6 +7,7 @@ import type { CheckpointPlace, DescribedState, StateValues } from '../../checkpo
 import { SvcCheckpointer } from '../../checkpoints/checkpointer.ts';
 import { subgraphPath } from '../../checkpoints/namespaces.ts';
 import type { ThreadSession } from '../../checkpoints/thread-session.ts';
+import type { CheckpointChunk } from '../events/chunk-events.ts';
 import type { Graph } from '../graphs/graph-registry.ts';
 
 export const describeByState = async (
@@ -36,6 +37,27 @@ export const summaryTasks = (
     const ns = configurable?.checkpoint_ns;
     return { id, name, path: path ?? paths[at] ?? [], ...(ns === undefined ? {} : { ns }) };
   });
+
+/** What the engine reports of a checkpoint. `deltas`: the values that the checkpoint may lack, because it has changes of them. */
+export const reportOf = (
+  graph: Graph,
+  isRoot: boolean,
+  chunk: CheckpointChunk,
+): DescribedState & { checkpoint_id: string | undefined; deltas: StateValues } => {
+  const keys = (isRoot ? graph.streamChannelsAsIs : Object.keys(chunk.values ?? {})) as string | string[];
+  const values = stateValues(keys, chunk.values);
+  // Values of untracked channels, which are not stored, are among those of the chunk.
+  const ofDeltas = new Set(Object.keys(chunk.metadata.counters_since_delta_snapshot ?? {}));
+  const deltas =
+    ofDeltas.size === 0 ? [] : Object.entries(values).filter(([channel]) => ofDeltas.has(channel));
+  return {
+    checkpoint_id: chunk.config.configurable?.['checkpoint_id'] as string | undefined,
+    step: chunk.metadata.step,
+    summary: { keys, tasks: summaryTasks(chunk.tasks, chunk.paths) },
+    values,
+    deltas: Object.fromEntries(deltas),
+  };
+};
 
 /** The summary and the values of a checkpoint of the checkpointer, as the engine derives them with the graph. */
 export const describedState = async (

@@ -2,6 +2,7 @@
 // of the run, and ends with the outcome that was stored, so an attempt that was lost does not end it.
 import { BaseTracer, type Run } from '@langchain/core/tracers/base';
 import type { ParsedRunCommand, RunError, RunStatus } from '../../dispatch/protocol.ts';
+import { isDrained } from '../runs/run-outcome.ts';
 import { MessageTexts } from '../events/message-texts.ts';
 import { traceText } from './trace-text.ts';
 import type { TraceOutbox } from './trace-outbox.ts';
@@ -61,6 +62,8 @@ export class RunTracer extends BaseTracer {
   /** Internal steps of the engine. They are traced only if they fail or have children. */
   readonly #hidden = new Map<string, Run>();
   #root: TracedRun | undefined;
+  /** The graph has gone on after a pause: the inputs of the root are those of its first part. */
+  #isResumed = false;
   #isClosed = false;
   #clockMs = NaN;
   #clockText = '';
@@ -104,6 +107,7 @@ export class RunTracer extends BaseTracer {
   /** Takes a step of a Python graph, with its place in the tree. */
   take(event: 'start' | 'end', step: object): void {
     const run = step as Run;
+    this.#place(run);
     if (event === 'start') {
       if (run.parent_run_id !== undefined) this.#show(run.parent_run_id);
       return this.onRunCreate(run);
@@ -118,13 +122,23 @@ export class RunTracer extends BaseTracer {
     else this.#begin(run);
   }
 
+  /** A graph that goes on after a pause begins again, with another time. Its steps stay below the root that began first. */
+  #place(run: Run): void {
+    const root = this.#root?.run;
+    if (!root) return;
+    const { name, start_time, dotted_order = '' } = root;
+    if (run.id === root.id) Object.assign(run, { name, start_time, dotted_order });
+    else run.dotted_order = dotted_order + run.dotted_order?.slice(run.dotted_order.indexOf('.'));
+  }
+
   override onRunUpdate(run: Run): void {
     if (this.#isClosed) return;
     if (run.error !== undefined) this.#show(run.id);
     this.#hidden.delete(run.id);
     const traced = this.#open.get(run.id);
     if (traced === undefined) return;
-    if (run.inputs !== nothing) {
+    const isResumed = this.#isResumed && traced === this.#root;
+    if (run.inputs !== nothing && !isResumed) {
       traced.inputs = traceText(run.inputs, this.#messages);
       traced.isKnown = false;
     }
@@ -138,6 +152,8 @@ export class RunTracer extends BaseTracer {
   }
 
   override async handleChainError(error: unknown, ...rest: ErrorPlace): Promise<Run> {
+    // The graph goes on after a pause, or in the next attempt of the run.
+    if (isDrained(error) && this.#root && rest[0] === this.#root.run.id) return this.#root.run;
     if (!isBubbleUp(error)) return super.handleChainError(error, ...rest);
     return super.handleChainEnd(toOutputs(error), ...rest);
   }
@@ -192,6 +208,14 @@ export class RunTracer extends BaseTracer {
   }
 
   #begin(run: Run): void {
+    if (this.#root && run.id === this.#command.run_id) {
+      this.#place(run);
+      Object.assign(this.#root, { run, outputs: undefined, isEnded: false });
+      this.#isResumed = true;
+      lighten(run);
+      this.#open.set(run.id, this.#root);
+      return;
+    }
     const traced: TracedRun = {
       run,
       keys: this.#keys,

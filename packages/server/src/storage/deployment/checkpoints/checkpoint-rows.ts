@@ -45,6 +45,8 @@ export interface Owner {
   removals?: number;
   /** The flush contains the work of a node of the run, so the attempt is not charged if it is lost. */
   progress?: boolean;
+  /** Runs whose inputs the run of this flush has taken. */
+  taken?: readonly string[];
 }
 
 /** How the end of a run (status set) or a state update (status null) changes its thread. */

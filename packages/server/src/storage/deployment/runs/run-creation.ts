@@ -1,6 +1,7 @@
 // Creates runs. Those of concurrent requests are created by one statement.
 import type { Database } from '../../postgres/database.ts';
 import { GroupedWrites } from '../../postgres/grouped-writes.ts';
+import { inputsMax } from './run-inputs.ts';
 import type { CreatedRun, NewRun } from './run-rows.ts';
 import { statement } from '../../postgres/statement.ts';
 
@@ -19,6 +20,7 @@ export const recordOf = (run: NewRun): object => {
     served_within: `${workerTtlMs} ms`,
     access: access.jsonpath,
     assistant_access: assistantAccess.jsonpath,
+    inputs_max: inputsMax,
   };
 };
 

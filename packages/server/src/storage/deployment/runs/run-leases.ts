@@ -17,7 +17,7 @@ export type ClaimedSetting = RunSetting & {
   webhook: string | null;
 };
 
-export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean };
+export type Renewed = Pick<RunRow, 'run_id' | 'log'> & { cancelled: boolean; has_inputs: boolean };
 
 /** `owner_hash`: the owner that the run counts for when slots are shared. */
 export type ClaimedRun = RunRow & { owner_hash: number };
@@ -59,9 +59,11 @@ export const statements = {
         order by r.run_id for no key update of r
       ), renewed as (
         update runs r set lease_until = now() + $3 * interval '1 ms' from held where r.run_id = held.run_id
-        returning r.run_id, r.log
+        returning r.run_id, r.thread_id, r.log
       )
-      select n.run_id, n.log, c.run_id is not null as cancelled from renewed n left join run_cancels c using (run_id)`),
+      select n.run_id, n.log, c.run_id is not null as cancelled, exists (
+        select 1 from runs i where i.thread_id = n.thread_id and i.status = 'pending' and i.input_of is not null) as has_inputs
+      from renewed n left join run_cancels c using (run_id)`),
   release: statement('select release_runs($1, $2, $3, $4, $5)'),
   releaseCreated:
     statement(`select release_runs(array_agg(run_id), array_agg(lease_token), false, $3, true) from runs

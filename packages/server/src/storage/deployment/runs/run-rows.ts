@@ -115,6 +115,8 @@ export interface NewRun {
   workerTtlMs: number;
   /** `state_updated_at` of the thread, for a run that answers interrupts: it is created only while the thread waits in that state. */
   answered_state_at: string | null;
+  /** The run that takes the input of this one, if it is in flight. */
+  input_of?: string | undefined;
 }
 
 /** A created run, with what an executor needs to know about its assistant and thread. */
@@ -132,6 +134,8 @@ export interface RunSetting {
   thread_metadata: Record<string, unknown> | null;
   head: string | null;
   log: RunAudience;
+  /** Inputs wait that were sent into runs of the thread. */
+  has_inputs: boolean;
 }
 
 export type CreatedRun =
@@ -142,9 +146,11 @@ export type CreatedRun =
   | { outcome: 'no_graph'; graph_id: string }
   /**
    * `outside`: the thread or run that would be created would not pass its own filter. `answered`: the thread does not wait at the
-   * interrupts that the run answers any more.
+   * interrupts that the run answers any more. Of an input of another run: `no_run`; `asked`: the thread waits for an answer; `full`: too many inputs wait.
    */
-  | { outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' | 'answered' };
+  | {
+      outcome: 'no_assistant' | 'no_thread' | 'busy' | 'outside' | 'answered' | 'no_run' | 'asked' | 'full';
+    };
 
 export type CancelAction = 'interrupt' | 'rollback';
 
@@ -160,6 +166,8 @@ export interface Waiting {
   not_before: string | null;
   /** The run on the thread that it waits for. */
   behind: string | null;
+  /** An input that was sent into a run whose thread waits for an answer. */
+  awaits_answer: boolean;
   graph_id: string;
   /** Live workers that accept runs, and how many of them execute this graph. */
   workers: number;

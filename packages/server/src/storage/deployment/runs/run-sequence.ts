@@ -37,7 +37,7 @@ export const statements = {
          order by r.first_seq limit $4)
         union all
         (select r.run_id, r.status, r.first_seq, r.graph_id from runs r
-         where r.thread_id = t.thread_id and r.status in ('pending', 'running') and r.first_seq is null and r.waits_for <> 'time'
+         where r.thread_id = t.thread_id and r.status in ('pending', 'running') and r.first_seq is null and r.waits_for not in ('time', 'answer')
          order by r.created_at, r.run_id limit 1)
       ) n on true
       where t.thread_id = $1 and t.metadata @@ $3::jsonpath
@@ -49,7 +49,8 @@ export const statements = {
   repeatable: readStatement<{
     run_id: string;
     is_repeatable: boolean;
-  }>(`select run_id, status in ('pending', 'running') and created_at > now() - $2 * interval '1 ms' as is_repeatable
+  }>(`select run_id, (status in ('pending', 'running') or cancel_reason like 'taken:%')
+        and created_at > now() - $2 * interval '1 ms' as is_repeatable
       from runs where run_id = any ($1::uuid[])`),
   floor: readStatement<{ first_seq: number | null }>(`select max(first_seq) as first_seq from runs
       where thread_id = $1 and first_seq is not null and first_seq <= $2`),
@@ -76,7 +77,7 @@ export const runSequence = (db: Database) => ({
     return row;
   },
 
-  /** The runs of these ids that exist. `is_repeatable`: the run is in flight and not older than `ms`. */
+  /** The runs of these ids that exist. `is_repeatable`: the run is in flight, or its input was taken, and it is not older than `ms`. */
   listRepeatable: (run_ids: string[], ms: number): Promise<{ run_id: string; is_repeatable: boolean }[]> =>
     db.query(statements.repeatable, [run_ids, ms]),
 

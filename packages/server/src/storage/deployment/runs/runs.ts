@@ -57,6 +57,7 @@ export const statements = {
           (select o.run_id from runs o where o.thread_id = r.thread_id and o.status = 'running'),
           (select o.run_id from runs o
            where o.thread_id = r.thread_id and o.status = 'pending' and o.waits_for = 'slot' limit 1)) end as behind,
+        r.waits_for is not distinct from 'answer' as awaits_answer,
         a.graph_id, w.workers, w.workers_of_graph
       from runs r join assistants a using (assistant_id), lateral (
         select count(*)::integer as workers,
@@ -86,7 +87,7 @@ export const statements = {
   // A run that waits for its time may start much later.
   starting: readStatement<{ is_starting: boolean }>(`select exists (
         select 1 from runs r where r.thread_id = $1 and r.status in ('pending', 'running') and r.run_id is distinct from $2::uuid
-          and (r.first_seq is not null or r.waits_for is distinct from 'time')) as is_starting`),
+          and (r.first_seq is not null or r.waits_for is null or r.waits_for in ('thread', 'slot'))) as is_starting`),
   current: readStatement<
     PlacedRun | { run_id: null }
   >(`select n.run_id, n.status, n.created_at::text as created_at

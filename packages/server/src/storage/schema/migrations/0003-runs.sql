@@ -43,15 +43,17 @@ create table runs (
   graph_id           text,
   -- Hash of svc_auth_user_id in the metadata: slots are shared fairly between owners. 0 when there is no user.
   owner_hash         integer     not null default 0,
-  -- What a pending run waits for: 'time' (its not_before), 'thread' (an earlier run there), 'slot' (a worker may claim it). Null when the run
-  -- is not pending.
+  -- What a pending run waits for: 'time' (its not_before), 'thread' (an earlier run there), 'slot' (a worker may claim it), 'answer' (an input
+  -- whose thread asks a question: the run that answers takes it). Null when the run is not pending.
   waits_for          text,
   -- Lease token of the last attempt that committed the work of a node. Such an attempt is not charged when it is lost.
   progress_token     bigint      not null default 0,
   -- Where the events of the run begin in the sequence of its thread (functions/runs/new_first_seq.sql). Set by the first claim.
   first_seq          bigint,
   -- Why the run was cancelled; null for every other run.
-  cancel_reason      text
+  cancel_reason      text,
+  -- The run into which the input of this one was sent. Until this run is claimed, that run takes the input at a superstep (take_inputs.sql).
+  input_of           uuid
 );
 -- At most one running run per thread.
 create unique index runs_one_running on runs (thread_id) where status = 'running';
@@ -70,6 +72,7 @@ create index runs_ready on runs (graph_id, assistant_id, owner_hash, not_before,
 create index runs_ready_on_thread on runs (thread_id, run_id) where status = 'pending' and waits_for = 'slot';
 create index runs_ready_since on runs (not_before, run_id desc) where status = 'pending' and waits_for = 'slot';
 create index runs_behind on runs (thread_id, created_at, run_id desc) where status = 'pending' and waits_for = 'thread';
+create index runs_inputs on runs (thread_id, created_at, run_id desc) where status = 'pending' and input_of is not null;
 create index runs_delayed on runs (not_before, run_id desc) where status = 'pending' and waits_for = 'time';
 -- The running runs of an assistant and an owner.
 create index runs_of_owner on runs (assistant_id, owner_hash) where status = 'running';
@@ -117,7 +120,10 @@ create type new_run as (
   graphs             text[],
   served_within      interval,
   -- The run answers interrupts of the thread's state of this time (in milliseconds).
-  answered_state_at  timestamptz
+  answered_state_at  timestamptz,
+  -- The run of the thread that takes the input of this one, if it is in flight; and how many such inputs may wait on the thread.
+  input_of           uuid,
+  inputs_max         integer
 );
 
 -- The backlog when no worker keeps up: /metrics reads it here when counting would take long.

@@ -30,6 +30,8 @@ begin
     where o.progress and r.run_id = o.owner and r.run_id = any (v_held);
   end if;
 
+  if position('"taken"' in p_owners::text) > 0 then perform take_inputs(p_owners, v_held); end if;
+
   perform store_rows(v_held, v_runs, p_blobs, p_checkpoints, p_writes, p_shapes);
   perform store_events(v_held, p_events);
   perform store_endings(v_held, p_endings);

@@ -1,11 +1,12 @@
 -- Creates a run, and its thread if requested. `outcome` is 'created', 'exists' (a keyed run exists already), or why no run was created:
 -- 'no_assistant', 'no_thread', 'busy', 'no_graph' (no worker executes the graph), 'answered' (the thread does not wait in the state of
--- answered_state_at any more, or another run of the thread is in flight) or 'outside' (the created thread or run would not pass `access`).
+-- answered_state_at any more, or another run of the thread is in flight), 'outside' (the created thread or run would not pass `access`); and for an
+-- input of another run: 'no_run', 'asked' (the thread waits for an answer, which a run with the input would supersede) or 'full'.
 -- `stopping`: running runs that are cancelled in favour of this one.
 create or replace function create_run(p_run new_run, p_kwargs text) returns table (
   outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
   graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
-  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, has_inputs boolean, stopping uuid[])
 language plpgsql set enable_seqscan = off as $$
 declare
   v_assistant assistants%rowtype;
@@ -102,8 +103,21 @@ begin
     return next;
     return;
   end if;
+  if p_run.input_of is not null then
+    outcome := case
+      when not exists (select 1 from runs r where r.run_id = p_run.input_of and r.thread_id = p_run.thread_id) then 'no_run'
+      when not is_thread_taken(p_run.thread_id) and awaits_answer(p_run.thread_id) then 'asked'
+      when (select count(*) from (select 1 from runs r where r.thread_id = p_run.thread_id and r.status = 'pending' and r.input_of is not null
+                                  limit p_run.inputs_max) i) >= p_run.inputs_max then 'full'
+      end;
+    if outcome is not null then
+      return next;
+      return;
+    end if;
+  end if;
   if not v_temporary and not v_is_new
-     and exists (select 1 from runs r where r.thread_id = p_run.thread_id and r.status in ('pending', 'running')) then
+     and exists (select 1 from runs r where r.thread_id = p_run.thread_id and r.status in ('pending', 'running')
+                 and r.waits_for is distinct from 'answer') then
     if p_run.multitask_strategy = 'reject' then
       outcome := 'busy';
       return next;
@@ -121,7 +135,8 @@ begin
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary, log, webhook,
                     attempt, lease_token, lease_until, worker_id, started_at, not_before, created_at,
-                    found_head, found_status, found_interrupts, found_error, found_by, graph_id, owner_hash, waits_for, first_seq)
+                    found_head, found_status, found_interrupts, found_error, found_by, graph_id, owner_hash, waits_for, first_seq,
+                    input_of)
   select p_run.run_id, coalesce(p_run.thread_id, gen_random_uuid()), p_run.assistant_id,
           case when v_claim then 'running' else 'pending' end, p_run.metadata, p_kwargs, p_run.multitask_strategy, v_temporary,
           case when p_run.resumable or v_is_watched then 'events' when v_claim then 'nothing' else p_run.log end, p_run.webhook,
@@ -130,7 +145,7 @@ begin
           now() + p_run.delay, v_at,
           f.head, f.status, f.interrupts, f.error, f.settled_by, v_assistant.graph_id, run_owner(p_run.metadata, v_thread.metadata),
           case when v_claim then null when p_run.delay > interval '0' then 'time' when v_is_behind then 'thread' else 'slot' end,
-          case when v_claim then new_first_seq(p_run.thread_id) end
+          case when v_claim then new_first_seq(p_run.thread_id) end, p_run.input_of
   from (select) as s
   left join find_settled(case when v_claim then p_run.thread_id end) f on true
   returning * into v_run;
@@ -143,12 +158,15 @@ begin
     returning * into v_thread;
   end if;
   if v_is_watched then perform pg_notify('svc', 't:' || p_run.thread_id); end if;
+  if p_run.input_of is not null and v_is_behind then
+    perform pg_notify('svc', 'i:' || r.run_id) from runs r where r.thread_id = p_run.thread_id and r.status = 'running';
+  end if;
   if not v_claim and not v_is_behind and p_run.delay <= interval '0' then perform pg_notify('svc', 'p'); end if;
 
   return query select 'created', v_run.thread_id, v_run.status, v_run.lease_token, v_run.created_at,
     v_assistant.graph_id, v_assistant.config, v_assistant.context, v_assistant.metadata,
     v_thread.blob_space, v_thread.config, v_thread.metadata,
     (select h.checkpoint_id from checkpoint_heads h where h.thread_id = p_run.thread_id and h.checkpoint_ns = ''),
-    v_run.log, v_stopping;
+    v_run.log, v_claim and exists (select 1 from runs i where i.thread_id = p_run.thread_id and i.status = 'pending' and i.input_of is not null), v_stopping;
 end
 $$;

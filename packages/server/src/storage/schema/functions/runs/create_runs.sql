@@ -5,7 +5,7 @@
 create or replace function create_runs(p_runs json, p_kwargs text[]) returns table (
   n integer, outcome text, thread_id uuid, status text, lease_token bigint, created_at timestamptz,
   graph_id text, assistant_config jsonb, assistant_context jsonb, assistant_metadata jsonb,
-  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, stopping uuid[])
+  blob_space uuid, thread_config jsonb, thread_metadata jsonb, head uuid, log text, has_inputs boolean, stopping uuid[])
 language plpgsql set enable_seqscan = off set lock_timeout = '1s' as $$
 declare
   v_runs new_run[] := array(select r from json_populate_recordset(null::new_run, p_runs) as r);

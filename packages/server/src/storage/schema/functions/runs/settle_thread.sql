@@ -5,7 +5,8 @@ language sql as $$
   update threads t
   set status = case
         when p_ending in ('error', 'interrupted') then p_ending
-        when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')) then 'busy'
+        when exists (select 1 from runs r where r.thread_id = p_thread_id and r.status in ('pending', 'running')
+                     and r.waits_for is distinct from 'answer') then 'busy'
         else 'idle' end,
       settled_by = p_run_id,
       settled_status = case when p_ending in ('error', 'interrupted') then p_ending else 'idle' end,
