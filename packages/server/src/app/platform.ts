@@ -106,7 +106,7 @@ export const createPlatform = (
       workers: storage.workers,
       workerTtlMs: nodeTtlMs(settings.runs.leaseMs),
     }),
-    ...keyHandlers(new KeyService(storage.apiKeys)),
+    ...keyHandlers(new KeyService(storage.apiKeys), authenticator),
     ...projectHandlers(projects),
     ...traceHandlers({ ingest, traces, attachments }),
     ...runReadHandlers(new RunReadService(traces, attachments)),

@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { bootstrap } from '../../src/auth/keys/bootstrap.ts';
 import { KeyAuthenticator } from '../../src/auth/keys/key-authenticator.ts';
-import { KeyService } from '../../src/auth/keys/key-service.ts';
+import { keyHandlers, KeyService } from '../../src/auth/keys/key-service.ts';
 import { hashKey, isMistyped, newKeyText } from '../../src/auth/keys/key-text.ts';
 import { apiKeyStorage } from '../../src/storage/auth/api-keys.ts';
 import { traceHourStorage } from '../../src/storage/tracing/trace-hours.ts';
@@ -161,15 +161,33 @@ describe('a key', () => {
     expect(await platform.call('GET', '/sessions', { key })).toMatchObject({ status: 401 });
   });
 
-  it('is rejected after it has expired although it is cached', async () => {
-    const { id, key } = await newKey({ expires_at: new Date(Date.now() + hourMs).toISOString() });
+  /** Authenticates as a process that gets no notifications. */
+  const authenticatorOf = (key: string) => {
     const authenticator = new KeyAuthenticator(apiKeyStorage(platform.server.database));
-    const authenticate = () =>
+    const authenticate = async () =>
       authenticator.authenticate({
         header: (name) => (name === 'x-api-key' ? key : undefined),
         remoteAddress: undefined,
         request: () => new Request('http://localhost'),
       });
+    return { authenticator, authenticate };
+  };
+
+  it('is rejected by the process that has revoked it, also before the notification', async () => {
+    const { id, key } = await newKey({});
+    const { authenticator, authenticate } = authenticatorOf(key);
+    const caller = await authenticate();
+    const service = new KeyService(apiKeyStorage(platform.server.database));
+    await keyHandlers(service, authenticator).revokeKey(
+      { params: { key_id: id } } as never,
+      { caller } as never,
+    );
+    await expect(authenticate()).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('is rejected after it has expired although it is cached', async () => {
+    const { id, key } = await newKey({ expires_at: new Date(Date.now() + hourMs).toISOString() });
+    const { authenticate } = authenticatorOf(key);
     const now = performance.now.bind(performance);
     let movedMs = 0;
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + movedMs);

@@ -3,6 +3,7 @@ import type { ApiKey, KeyRole, keyRoutes, NewApiKey } from '@svc/contract';
 import { invalid, notFound, Problem } from '@svc/contract/problem';
 import { grantOf, type KeyGrant } from '../principal/caller.ts';
 import type { ApiKeyStorage, NewKey } from '../../storage/auth/api-keys.ts';
+import type { KeyAuthenticator } from './key-authenticator.ts';
 import { hashKey, type KeyText, newKeyText } from './key-text.ts';
 import type { Handlers } from '../../api/handlers.ts';
 
@@ -58,7 +59,11 @@ export class KeyService {
   }
 }
 
-export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
+/** `authenticator`: of this process. It accepts a revoked key no more when the response is sent; those of other processes are notified. */
+export const keyHandlers = (
+  keys: KeyService,
+  authenticator: Pick<KeyAuthenticator, 'forget'>,
+): Handlers<typeof keyRoutes> => ({
   listKeys: (_, call) => keys.list(grantOf(call.caller)),
 
   createKey: ({ body }, call) => {
@@ -73,5 +78,9 @@ export const keyHandlers = (keys: KeyService): Handlers<typeof keyRoutes> => ({
     return keys.create({ ...body, workspaces, expires_at: body.expires_at ?? null });
   },
 
-  revokeKey: ({ params }, call) => keys.revoke(params.key_id, grantOf(call.caller)),
+  revokeKey: async ({ params }, call) => {
+    const revoked = await keys.revoke(params.key_id, grantOf(call.caller));
+    authenticator.forget(revoked.id);
+    return revoked;
+  },
 });
