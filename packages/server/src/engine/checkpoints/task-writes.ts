@@ -7,8 +7,11 @@ import type { SummaryTask } from './checkpoint-summary.ts';
 /** The task id under which the engine stores the input of a run, and what a command writes. */
 const inputTask = '00000000-0000-0000-0000-000000000000';
 
+/** The index of a write of a task: its position, or the fixed negative one of a control channel. */
+export const writeIndex = (channel: string, position: number): number => WRITES_IDX_MAP[channel] ?? position;
+
 /** True for interrupts, answers and errors, which the engine stores under negative indexes: their task has not finished. */
-export const isControl = (channel: string): boolean => (WRITES_IDX_MAP[channel] ?? 0) < 0;
+export const isControl = (channel: string): boolean => writeIndex(channel, 0) < 0;
 
 /**
  * True when these are the writes of a node that has finished, so that the next attempt does not execute it again. False for the run's

@@ -1,11 +1,6 @@
 // Collects what one run (or one state update) writes to one thread, until a flush takes it. A checkpoint's summary is
 // known only after its put, but is usually stored in the same row. A head moves once for each flush.
-import {
-  type Checkpoint,
-  type CheckpointMetadata,
-  type PendingWrite,
-  WRITES_IDX_MAP,
-} from '@langchain/langgraph-checkpoint';
+import type { Checkpoint, CheckpointMetadata, PendingWrite } from '@langchain/langgraph-checkpoint';
 import type {
   BlobRow,
   Ending,
@@ -23,7 +18,7 @@ import { StoredIds } from './checkpoint-ids.ts';
 import { SessionInputs } from './session-inputs.ts';
 import type { RecentBlobs } from './recent-blobs.ts';
 import { SessionItems } from './session-items.ts';
-import { appliesInput, isControl, isOfCommand, isWork, seedOf } from './task-writes.ts';
+import { appliesInput, isControl, isOfCommand, isWork, seedOf, writeIndex } from './task-writes.ts';
 import { boundedError } from '../codec/bounded-text.ts';
 import { RefCache } from '../codec/ref-cache.ts';
 import type { ValueCodec } from '../codec/value-codec.ts';
@@ -255,7 +250,7 @@ export class ThreadSession implements Writer {
         checkpoint_ns: ns,
         checkpoint_id,
         task_id,
-        idx: WRITES_IDX_MAP[channel] ?? position,
+        idx: writeIndex(channel, position),
         channel,
         task_path: task_path ?? null,
         ref,
@@ -266,11 +261,10 @@ export class ThreadSession implements Writer {
   }
 
   readonly takenInputs = (): readonly string[] | undefined => this.inputs.drained;
-
   /** True when nothing was written to the newest root checkpoint, and its superstep does not apply the input of the run. */
   get isBeforeSuperstep(): boolean {
-    const { writes } = this.#recordsOf('').find(this.head('') ?? '') ?? {};
-    return writes?.length === 0 && !appliesInput(this.nextTasks(''));
+    const isUnwritten = this.#recordsOf('').find(this.head('') ?? '')?.writes.length === 0;
+    return isUnwritten && !appliesInput(this.nextTasks(''));
   }
 
   /**
