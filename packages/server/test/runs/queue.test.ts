@@ -196,7 +196,14 @@ describe('a pending run', () => {
     const second = await create('alice', { thread_id });
     const third = await create('alice', { thread_id });
     const later = await create('alice', { delayMs: 60_000 });
-    const free = { not_before: null, behind: null, graph_id: 'agent', workers: 0, workers_of_graph: 0 };
+    const free = {
+      not_before: null,
+      behind: null,
+      awaits_answer: false,
+      graph_id: 'agent',
+      workers: 0,
+      workers_of_graph: 0,
+    };
     expect(await reason(first)).toEqual(free);
     expect(await reason(third)).toEqual({ ...free, behind: first.run_id });
     expect(await reason(later)).toMatchObject({ ...free, not_before: expect.any(String) as string });

@@ -28,6 +28,8 @@ def run_frame(graph: str, values: dict[str, Any]) -> list[bytes]:
         "durability": "async",
         "temporary": False,
         "blank": True,
+        "pauses": False,
+        "passes": False,
     }
     return encode_frame(run, [json.dumps({"input": values}).encode(), b"null"])
 
