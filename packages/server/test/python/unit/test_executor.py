@@ -30,6 +30,7 @@ def run_frame(graph: str, values: dict[str, Any]) -> list[bytes]:
         "blank": True,
         "pauses": False,
         "passes": False,
+        "shows_start": False,
     }
     return encode_frame(run, [json.dumps({"input": values}).encode(), b"null"])
 
