@@ -187,9 +187,14 @@ describe('a run that is created together with others', () => {
               ...run,
             })),
           );
+        // A run that stops runs of its thread is created after the group, where other runs may wait for a slot.
+        const stops = ({ multitask_strategy: strategy }: NewRun, at: number): boolean =>
+          kinds[at]?.thread === 'busy' && ['interrupt', 'rollback'].includes(strategy);
         const alone: object[] = [];
         const first = await runs();
-        for (const run of first) alone.push(await shown(run, await createRun(db, run)));
+        for (const isLater of [false, true])
+          for (const [at, run] of first.entries())
+            if (stops(run, at) === isLater) alone[at] = await shown(run, await createRun(db, run));
         await db.script('delete from runs');
         const together = await runs();
         const created = await createRuns(db, together);
