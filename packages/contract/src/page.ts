@@ -1,6 +1,6 @@
-// Parameters of pages in a body: limit, offset, order (queries use queryInteger). Headers of pages.
+// Parameters of pages in a body: limit, offset, order; limit and offset in a query. Headers of pages.
 import * as z from 'zod';
-import { nullish } from './json.ts';
+import { nullish, queryInteger } from './json.ts';
 
 export const limitMax = 1_000;
 export const offsetMax = 100_000;
@@ -8,6 +8,14 @@ export const offsetMax = 100_000;
 export const limit = (fallback: number, max = limitMax) =>
   nullish(z.int().min(1).max(max)).transform((value) => value ?? fallback);
 export const offset = nullish(z.int().min(0).max(offsetMax)).transform((value) => value ?? 0);
+
+/** The same of a query. */
+export const queryLimit = queryInteger(1, limitMax)
+  .optional()
+  .transform((value) => value ?? 10);
+export const queryOffset = queryInteger(0, offsetMax)
+  .optional()
+  .transform((value) => value ?? 0);
 
 export const SortOrder = nullish(z.enum(['asc', 'desc'])).transform((value) => value ?? 'desc');
 

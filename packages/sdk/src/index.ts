@@ -70,6 +70,7 @@ export type { CronOptions } from './crons-client.ts';
 export type { CheckpointAt, NewThread, StateValuePage } from './threads-client.ts';
 export type { CallOptions, ClientOptions } from './transport.ts';
 export { verifyWebhook } from './verify-webhook.ts';
+export { rerunOptions } from '@svc/contract/rerun';
 export type {
   ApiKey,
   Assistant,

@@ -1,5 +1,5 @@
 // Why a run failed: the error with its causes, the nodes in which it stopped, the state that they read, and a retry from there.
-import type { Run, RunOptions } from '@svc/sdk';
+import { rerunOptions, type Run, type RunOptions } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -15,7 +15,6 @@ import { ErrorNotice, Loaded } from '../ui/states.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
 import { readStack, type StackOf } from './read-stack.ts';
-import { rerunOptions } from './rerun.ts';
 import { useTimeline } from './run-timeline.tsx';
 import './run-stack.css';
 

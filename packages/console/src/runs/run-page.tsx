@@ -1,4 +1,4 @@
-import type { Run, RunOptions } from '@svc/sdk';
+import { rerunOptions, type Run, type RunOptions } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
@@ -17,7 +17,6 @@ import { ErrorNotice, Loaded, State } from '../ui/states.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { JsonTree } from '../values/json-tree.tsx';
-import { rerunOptions } from './rerun.ts';
 import { RunEvents } from './run-events.tsx';
 import { RunOverview } from './run-overview.tsx';
 import { RunTimelineTab } from './run-timeline.tsx';

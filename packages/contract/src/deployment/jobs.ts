@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { Id, JsonObject, nullish, queryInteger, queryList, Time } from '../json.ts';
-import { offsetMax } from '../page.ts';
+import { queryLimit, queryOffset } from '../page.ts';
 import { routesOf } from '../route.ts';
 import { RunStatus } from './run.ts';
 import { runFilter } from './run-search.ts';
@@ -116,12 +116,8 @@ export const jobRoutes = {
     summary: 'List the jobs of the caller, newest first',
     access,
     query: z.object({
-      limit: queryInteger(1, 1_000)
-        .optional()
-        .transform((value) => value ?? 10),
-      offset: queryInteger(0, offsetMax)
-        .optional()
-        .transform((value) => value ?? 0),
+      limit: queryLimit,
+      offset: queryOffset,
     }),
     response: z.array(Job),
     headers: next,
@@ -139,9 +135,7 @@ export const jobRoutes = {
     params,
     query: z.object({
       result: queryList(JobResult).describe('Only rows with one of these results'),
-      limit: queryInteger(1, 1_000)
-        .optional()
-        .transform((value) => value ?? 10),
+      limit: queryLimit,
       after: queryInteger(0, jobRowsMax)
         .optional()
         .transform((value) => value ?? 0)

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Empty, Id, Json, nullish, QueryBoolean, queryInteger, queryList } from '../json.ts';
-import { offsetMax, pageHeaders } from '../page.ts';
+import { Empty, Id, Json, nullish, QueryBoolean, queryList } from '../json.ts';
+import { pageHeaders, queryLimit, queryOffset } from '../page.ts';
 import { routesOf } from '../route.ts';
 import { RunCreate, RunInput, StatelessRunCreate } from './run-create.ts';
 import { Run, RunStatus } from './run.ts';
@@ -233,12 +233,8 @@ export const runRoutes = {
     access: read,
     params: threadParams,
     query: z.object({
-      limit: queryInteger(1, 1_000)
-        .optional()
-        .transform((value) => value ?? 10),
-      offset: queryInteger(0, offsetMax)
-        .optional()
-        .transform((value) => value ?? 0),
+      limit: queryLimit,
+      offset: queryOffset,
       status: RunStatus.optional(),
       select: queryList(z.string().max(64)).describe('The fields that are returned; all of them by default'),
     }),

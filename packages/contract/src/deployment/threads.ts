@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, queryInteger, Time } from '../json.ts';
-import { limit, limitedBy } from '../page.ts';
+import { Empty, Id, Json, JsonObject, Metadata, nullish, QueryBoolean, Time } from '../json.ts';
+import { limit, limitedBy, queryLimit } from '../page.ts';
 import { routesOf } from '../route.ts';
 import { Command } from './command.ts';
 import { selectMax, StateField, stateSelect } from './state-select.ts';
@@ -258,9 +258,7 @@ export const threadRoutes = {
     access: access('read'),
     params,
     query: z.object({
-      limit: queryInteger(1, 1_000)
-        .optional()
-        .transform((value) => value ?? 10),
+      limit: queryLimit,
       before: Id.optional(),
       select: stateSelect,
     }),

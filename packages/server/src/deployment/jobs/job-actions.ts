@@ -1,6 +1,7 @@
 // What a job does with its rows. An action may be repeated: its result is stored later, and its process can be killed in between.
 import { RunCreate, type JobKind } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
+import { rerunOptions } from '@svc/contract/rerun';
 import type { Logger } from 'pino';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { ItemOutcome, JobItem, JobRow } from '../../storage/deployment/jobs.ts';
@@ -55,19 +56,6 @@ const cancelRuns: Act = async ({ canceller }, job, thread_id, items) => {
   return outcomes.map(({ outcome }) => cancelOutcomes[outcome]);
 };
 
-/** Options of a run that describe what it does. Where it has begun and who receives its end are not repeated. */
-const repeated = [
-  'input',
-  'command',
-  'config',
-  'context',
-  'interrupt_before',
-  'interrupt_after',
-  'stream_mode',
-  'stream_subgraphs',
-  'durability',
-] as const;
-
 const retryRun = async (
   { storage, runs, granter }: JobActionParts,
   { job_id, authorizer }: ActingJob,
@@ -77,11 +65,8 @@ const retryRun = async (
   const access = await readAccess(authorizer, { thread_id, run_id });
   const run = await storage.runs.find(run_id, thread_id, access);
   if (!run) return skipped('The run was not found');
-  const kwargs = JSON.parse(run.kwargs) as Record<string, unknown>;
-  const options = Object.fromEntries(
-    repeated.map((name) => [name, kwargs[name]]).filter(([, value]) => value !== undefined && value !== null),
-  ) as object;
-  const body = RunCreate.parse({ ...options, assistant_id: run.assistant_id, stream_resumable: true });
+  const options = rerunOptions({ kwargs: JSON.parse(run.kwargs) as object });
+  const body = RunCreate.parse({ ...options, assistant_id: run.assistant_id });
   // The key makes the repetition of a retry find the run that it has created.
   const { release } = await runs.create(
     thread_id,

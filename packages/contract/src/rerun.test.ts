@@ -9,7 +9,7 @@ it('a run is repeated with its input, without its checkpoint and its webhook', (
     webhook: 'https://example.com',
     config: { configurable: { a: 1 } },
   };
-  expect(rerunOptions({ kwargs } as unknown as Parameters<typeof rerunOptions>[0])).toEqual({
+  expect(rerunOptions({ kwargs })).toEqual({
     input: { messages: [] },
     config: { configurable: { a: 1 } },
     stream_resumable: true,

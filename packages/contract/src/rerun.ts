@@ -1,6 +1,4 @@
-import type { Run } from '@svc/sdk';
-
-/** Options of a run that describe what it does. Where it has begun and who was told of its end are not repeated. */
+/** Options of a run that describe what it does. Where it has begun and who receives its end are not repeated. */
 const repeated = [
   'input',
   'command',
@@ -14,7 +12,7 @@ const repeated = [
 ] as const;
 
 /** The options of a run with the same input, on the newest state of the thread. */
-export const rerunOptions = ({ kwargs }: Pick<Run, 'kwargs'>): Record<string, unknown> => {
+export const rerunOptions = ({ kwargs }: { kwargs: object }): Record<string, unknown> => {
   const options: Record<string, unknown> = { stream_resumable: true };
   for (const name of repeated) {
     const value = (kwargs as Record<string, unknown>)[name];
