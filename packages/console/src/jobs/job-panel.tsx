@@ -78,7 +78,7 @@ export const JobProgress = ({ job }: { job: Job }): ReactNode => {
         )}
       </div>
       <ProgressBar value={total - left} max={Math.max(1, total)} label={`Progress: ${jobName(job)}`} />
-      {/* Screen readers are told of the end, not of every row. */}
+      {/* Screen readers announce the end only, not every row. */}
       <p role="status" className={isOver ? 'muted' : 'visually-hidden'}>
         {isOver && outcomes[job.state]} {error !== null && visibleText(error)}
       </p>

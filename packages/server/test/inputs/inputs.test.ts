@@ -209,7 +209,7 @@ describe.each(languages)('a run of a %s graph', (language) => {
     expect((await steps.values()).seen).toHaveLength(3);
   });
 
-  it('goes on without an input that a reducer refuses, whose own run fails', async () => {
+  it('goes on without an input that a reducer refuses; the run of this input fails', async () => {
     const steps = new Steps(server);
     const { run_id } = await steps.start(['step', 'step', 'step', 'step']);
     await steps.untilBegun('0');

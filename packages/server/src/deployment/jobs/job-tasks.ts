@@ -1,5 +1,5 @@
 // Works on jobs in a periodic task, so one process at a time does. A group of rows is done before the next job has its turn. When the process
-// is killed, another one claims the task, and repeats the rows whose results were not stored.
+// is killed, another one claims the task, and repeats the rows that have no stored result.
 import type { Logger } from 'pino';
 import { type Authorizer, unrestrictedAuthorizer } from '../../auth/authorization/authorizer.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';

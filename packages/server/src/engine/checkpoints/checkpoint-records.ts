@@ -167,9 +167,9 @@ export class CheckpointRecords {
 }
 
 /**
- * The nodes after waiting edges whose nodes have all ended: the channel `join:one+two:last` then has the value ['one', 'two']. If something else has
- * triggered such a node in the same step, the channel keeps its value, and the engine does not report another task of the node while it runs. But the
- * node is next when the engine reads the checkpoint.
+ * The nodes of waiting edges that are ready: all nodes before the edge have ended. The channel `join:one+two:last` then has the value ['one', 'two'].
+ * If something else has triggered such a node in the same step, the channel keeps its value, and the engine does not report another task of the node
+ * while it runs. But the node is next when the engine reads the checkpoint.
  */
 export const readyNodes = (values: StateValues): string[] =>
   Object.entries(values).flatMap(([channel, value]) => {

@@ -50,7 +50,7 @@ export interface Writer {
   readonly isPartial?: boolean;
   /** True when the last drain() returned the writes of the first node that this attempt has finished. */
   takeProgress?(): boolean;
-  /** Runs whose inputs the items of the last drain() contain. */
+  /** Ids of the inputs that the items of the last drain() contain. */
   takenInputs?(): readonly string[] | undefined;
   /** The largest value of the last drain. */
   largest?(): LargestValue | undefined;

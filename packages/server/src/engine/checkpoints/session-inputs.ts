@@ -14,7 +14,7 @@ export class SessionInputs {
   readonly #put: (...writes: Writes) => void;
   /** Those that the next command contains, and its writes. */
   #given: { run_ids: readonly string[]; writes?: Writes } | undefined;
-  /** Those whose writes no flush has taken yet. */
+  /** Inputs with writes that are not in a flush yet. */
   #written: readonly string[] | undefined;
   /** Those of the last drain. */
   drained: readonly string[] | undefined;

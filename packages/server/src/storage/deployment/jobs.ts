@@ -201,7 +201,7 @@ export const jobStorage = (db: Database) => ({
     return (await db.query(statements.cancel, [job_id, owner]))[0];
   },
 
-  /** The job whose turn it is: one with a user, or one without. */
+  /** The next job: one with a user, or one without. */
   async claim(hasUser: boolean): Promise<ClaimedJob | undefined> {
     return (await db.query(statements.claim, [hasUser]))[0];
   },

@@ -36,7 +36,7 @@ const step = async (state: Values, config: LangGraphRunnableConfig) => {
   return { at: state.at + 1, seen: [`${state.at} ${texts(state)}`] };
 };
 
-/** Calls a tool, whose result the next step gives. */
+/** Calls a tool. The next step gives its result. */
 const call = async (state: Values, config: LangGraphRunnableConfig) => {
   await gate(String(state.at), config);
   const tool_calls = [{ id: `call-${state.at}`, name: 'tool', args: {} }];

@@ -41,7 +41,7 @@ async def step(state: State, config: RunnableConfig) -> dict[str, Any]:
 
 
 async def call(state: State, config: RunnableConfig) -> dict[str, Any]:
-    """Calls a tool, whose result the next step gives."""
+    """Calls a tool. The next step gives its result."""
     at = state.get("at", 0)
     await gate(str(at), config)
     calls = [{"id": f"call-{at}", "name": "tool", "args": {}}]

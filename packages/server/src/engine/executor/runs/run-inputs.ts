@@ -36,7 +36,7 @@ export class RunInputs {
   #repeats = new Set<string>();
   /** Inputs that the engine has got and not applied yet. */
   #given: readonly TakenInput[] = [];
-  /** Runs whose inputs a reducer has refused. They follow this run, and fail with the error. */
+  /** Inputs that a reducer has refused. Their own runs follow this one, and fail with the error. */
   readonly #refused = new Set<string>();
   /** One of several inputs was refused: they are given one by one. */
   #isCareful = false;

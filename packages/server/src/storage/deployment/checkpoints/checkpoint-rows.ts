@@ -45,7 +45,7 @@ export interface Owner {
   removals?: number;
   /** The flush contains the work of a node of the run, so the attempt is not charged if it is lost. */
   progress?: boolean;
-  /** Runs whose inputs the run of this flush has taken. */
+  /** Ids of the inputs that the run of this flush has taken. */
   taken?: readonly string[];
 }
 

@@ -6,7 +6,7 @@ export interface WaitingInput {
   run_id: string;
   /** The input as JSON text. */
   input: string;
-  /** Identity of the user who has sent it; null without custom authentication. */
+  /** Identity of the sender; null without custom authentication. */
   author: string | null;
   created_at: string;
 }
@@ -15,7 +15,7 @@ export interface WaitingInput {
 export const inputsMax = 100;
 
 export const statements = {
-  // Those that were sent into this run, or into one that has ended. In the order in which advance_thread() would queue them.
+  // Inputs for this run, and inputs for runs that have ended. The order is that of advance_thread().
   waiting:
     readStatement<WaitingInput>(`select r.run_id, r.kwargs::json ->> 'input' as input, r.metadata ->> 'svc_auth_user_id' as author,
         r.created_at

@@ -166,7 +166,7 @@ export interface Waiting {
   not_before: string | null;
   /** The run on the thread that it waits for. */
   behind: string | null;
-  /** An input that was sent into a run whose thread waits for an answer. */
+  /** The run is an input, and its thread waits for an answer. */
   awaits_answer: boolean;
   graph_id: string;
   /** Live workers that accept runs, and how many of them execute this graph. */

@@ -1,4 +1,4 @@
--- Ends pending runs whose inputs runs of this flush have taken. The flush contains what the inputs have written, so an input is stored once: in the
+-- Ends the pending runs of inputs that runs of this flush have taken. The flush contains the writes of the inputs, so an input is stored once: in the
 -- state of the run that takes it, or in its own run. Locks the thread before its pending runs, as create_run() does.
 create or replace function take_inputs(p_owners json, p_held uuid[]) returns void
 language plpgsql as $$
