@@ -1,10 +1,10 @@
 // What a job does with its rows. An action may be repeated: its result is stored later, and its process can be killed in between.
-import { RunCreate, type JobKind } from '@svc/contract';
+import { RunCreate, type Job, type JobKind, type JobRow } from '@svc/contract';
 import { Problem } from '@svc/contract/problem';
 import { rerunOptions } from '@svc/contract/rerun';
 import type { Logger } from 'pino';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
-import type { ItemOutcome, JobItem, JobRow } from '../../storage/deployment/jobs.ts';
+import type { ItemOutcome } from '../../storage/deployment/jobs.ts';
 import { isOutage } from '../../storage/postgres/sql-state.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { cancelAccess, type CancelOutcome, type RunCanceller } from '../runs/run-canceller.ts';
@@ -25,7 +25,7 @@ export interface JobActionParts {
 }
 
 /** A job in progress, with the authorizer of its user. */
-export interface ActingJob extends Pick<JobRow, 'job_id' | 'arguments'> {
+export interface ActingJob extends Pick<Job, 'job_id' | 'arguments'> {
   authorizer: Authorizer;
 }
 
@@ -34,7 +34,7 @@ type Act = (
   parts: JobActionParts,
   job: ActingJob,
   thread_id: string,
-  items: readonly JobItem[],
+  items: readonly JobRow[],
 ) => Promise<ItemOutcome[]>;
 
 const done: ItemOutcome = { result: 'done', reason: null };
@@ -77,14 +77,14 @@ const retryRun = async (
 };
 
 const ofThread =
-  (act: (parts: JobActionParts, job: ActingJob, item: JobItem) => Promise<ItemOutcome>): Act =>
+  (act: (parts: JobActionParts, job: ActingJob, item: JobRow) => Promise<ItemOutcome>): Act =>
   (parts, job, _, items) =>
     inTurn(items, (item) => act(parts, job, item), parts.logger);
 
 const deleteThread = async (
   { storage, threads }: JobActionParts,
   { authorizer }: ActingJob,
-  { thread_id, status }: JobItem,
+  { thread_id, status }: JobRow,
 ): Promise<ItemOutcome> => {
   const { access } = await authorizer.authorize('threads:delete', { thread_id, run_id: undefined });
   const thread = await storage.threads.find(thread_id, access);
@@ -97,7 +97,7 @@ const deleteThread = async (
 const pruneThread = async (
   { pruning }: JobActionParts,
   { authorizer }: ActingJob,
-  { thread_id }: JobItem,
+  { thread_id }: JobRow,
 ): Promise<ItemOutcome> => {
   const update = { thread_id, metadata: undefined, action: undefined };
   const { access } = await authorizer.authorize('threads:update', update);
@@ -115,13 +115,13 @@ const actions: Record<JobKind, Act> = {
 /** Works on rows of one thread. Rejects only during an outage of the database: then the rows are worked on again. */
 export const act = async (
   parts: JobActionParts,
-  job: ActingJob & { kind: string },
-  items: readonly JobItem[],
+  job: ActingJob & Pick<Job, 'kind'>,
+  items: readonly JobRow[],
 ): Promise<ItemOutcome[]> => {
   const [first] = items;
   if (!first) return [];
   try {
-    return await actions[job.kind as JobKind](parts, job, first.thread_id, items);
+    return await actions[job.kind](parts, job, first.thread_id, items);
   } catch (error) {
     const outcome = outcomeOf(error, parts.logger);
     return items.map(() => outcome);
@@ -129,8 +129,8 @@ export const act = async (
 };
 
 const inTurn = async (
-  items: readonly JobItem[],
-  work: (item: JobItem) => Promise<ItemOutcome>,
+  items: readonly JobRow[],
+  work: (item: JobRow) => Promise<ItemOutcome>,
   logger: Logger,
 ): Promise<ItemOutcome[]> => {
   const outcomes: ItemOutcome[] = [];

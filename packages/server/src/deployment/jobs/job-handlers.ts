@@ -1,13 +1,9 @@
-import type { jobRoutes, JobRow } from '@svc/contract';
+import type { jobRoutes } from '@svc/contract';
 import { type Handlers, Reply } from '../../api/handlers.ts';
-import type { JobItem } from '../../storage/deployment/jobs.ts';
 import type { JobService } from './job-service.ts';
 
 export const jobHandlers = (jobs: JobService): Handlers<typeof jobRoutes> => ({
-  createJob: async ({ body }, { authorizer }) => {
-    const { rows, ...job } = await jobs.create(body, authorizer);
-    return { ...job, rows: rows as JobRow[] };
-  },
+  createJob: ({ body }, { authorizer }) => jobs.create(body, authorizer),
   listJobs: async ({ query }, { authorizer }) => {
     const { limit, offset } = query;
     const found = await jobs.list(authorizer.user, { limit: limit + 1, offset });
@@ -17,11 +13,11 @@ export const jobHandlers = (jobs: JobService): Handlers<typeof jobRoutes> => ({
   getJob: ({ params }, { authorizer }) => jobs.get(params.job_id, authorizer.user),
   listJobRows: async ({ params, query }, { authorizer }) => {
     const { limit, ...page } = query;
-    const found: JobItem[] = await jobs.listRows(params.job_id, authorizer.user, {
+    const found = await jobs.listRows(params.job_id, authorizer.user, {
       ...page,
       limit: limit + 1,
     });
-    const rows = found.slice(0, limit) as JobRow[];
+    const rows = found.slice(0, limit);
     return new Reply(rows, { next: found.length > limit ? rows.at(-1)?.position : undefined });
   },
   startJob: ({ params }, { authorizer }) => jobs.start(params.job_id, authorizer.user),

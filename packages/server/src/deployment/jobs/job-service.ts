@@ -3,6 +3,7 @@ import {
   type Job,
   type JobCreate,
   type JobKind,
+  type JobRow,
   jobRowsMax,
   RunJobFilter,
   ThreadJobFilter,
@@ -11,7 +12,7 @@ import { invalid, notFound, Problem } from '@svc/contract/problem';
 import type { Authorizer } from '../../auth/authorization/authorizer.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { User } from '../../auth/principal/caller.ts';
-import type { JobItem, JobResult, JobRow } from '../../storage/deployment/jobs.ts';
+import type { JobResult } from '../../storage/deployment/jobs.ts';
 import { foundRuns } from '../../storage/deployment/runs/run-search.ts';
 import type { RunRow } from '../../storage/deployment/runs/run-rows.ts';
 import { foundThreads, type ThreadFilter } from '../../storage/deployment/threads/threads.ts';
@@ -43,7 +44,7 @@ export class JobService {
   }
 
   /** Throws `conflict` when a job of the kind is in progress, `invalid` for too many rows. */
-  async create(body: JobCreate, authorizer: Authorizer): Promise<Job & { rows: JobItem[] }> {
+  async create(body: JobCreate, authorizer: Authorizer): Promise<Job & { rows: JobRow[] }> {
     const { kind, filter = null } = body;
     const owner = ownerOf(authorizer.user);
     const order = kind === 'cancel_runs' ? 'desc' : 'asc';
@@ -52,29 +53,31 @@ export class JobService {
       : await threadsOf(body, authorizer);
     await this.#assertNoneLive(kind, owner);
     const job = { kind, owner, filter, arguments: body.arguments ?? {} };
-    const created = await this.#storage.jobs.create(job, found, order).catch((error: unknown) => {
-      if (isTimeLimit(error)) throw invalid(['body', 'filter'], 'takes too long; narrow it');
-      throw error;
-    });
+    const created = await this.#storage.jobs
+      .create(job, found, { order, rowsMax: jobRowsMax })
+      .catch((error: unknown) => {
+        if (isTimeLimit(error)) throw invalid(['body', 'filter'], 'takes too long; narrow it');
+        throw error;
+      });
     if (!created)
       throw invalid(['body', 'filter'], `finds more than ${jobRowsMax} rows, the most of a job; narrow it`);
     const rows = await this.#storage.jobs.listItems(created.job_id, { after: 0, limit: shownRows });
-    return { ...jobOf(created), rows };
+    return { ...created, rows };
   }
 
   async get(job_id: string, user: User | undefined): Promise<Job> {
-    return jobOf(await this.#find(job_id, ownerOf(user)));
+    return this.#find(job_id, ownerOf(user));
   }
 
   async list(user: User | undefined, page: { limit: number; offset: number }): Promise<Job[]> {
-    return (await this.#storage.jobs.list(ownerOf(user), page)).map(jobOf);
+    return this.#storage.jobs.list(ownerOf(user), page);
   }
 
   async listRows(
     job_id: string,
     user: User | undefined,
     page: { after: number; result?: readonly JobResult[] | undefined; limit: number },
-  ): Promise<JobItem[]> {
+  ): Promise<JobRow[]> {
     await this.#find(job_id, ownerOf(user));
     return this.#storage.jobs.listItems(job_id, page);
   }
@@ -87,11 +90,11 @@ export class JobService {
     if (started === 'live') await this.#assertNoneLive(kind, owner);
     if (started === undefined || started === 'live') {
       const job = await this.#find(job_id, owner);
-      if (job.state === 'running') return jobOf(job);
+      if (job.state === 'running') return job;
       throw new Problem('conflict', `Job ${job_id} cannot be started: its state is ${job.state}`);
     }
     await this.#storage.periodicTasks.hasten(jobTaskName(user !== undefined));
-    return jobOf(started);
+    return started;
   }
 
   /** A job that has ended stays as it is. */
@@ -100,16 +103,16 @@ export class JobService {
     const cancelled = await this.#storage.jobs.cancel(job_id, owner);
     if (cancelled?.state === 'cancelling')
       await this.#storage.periodicTasks.hasten(jobTaskName(user !== undefined));
-    return jobOf(cancelled ?? (await this.#find(job_id, owner)));
+    return cancelled ?? this.#find(job_id, owner);
   }
 
-  async #find(job_id: string, owner: string): Promise<JobRow> {
+  async #find(job_id: string, owner: string): Promise<Job> {
     const job = await this.#storage.jobs.find(job_id, owner);
     if (!job) throw notFound('Job', job_id);
     return job;
   }
 
-  async #assertNoneLive(kind: string, owner: string): Promise<void> {
+  async #assertNoneLive(kind: JobKind, owner: string): Promise<void> {
     const live = await this.#storage.jobs.findLive(kind, owner);
     if (live !== undefined)
       throw new Problem(
@@ -143,5 +146,3 @@ const threadsOf = async ({ filter = {}, ids }: JobCreate, authorizer: Authorizer
     throw new Problem('not_supported', 'Jobs have no filter on values, which the auth handler has set');
   return foundThreads({ ...wanted, ...others } as ThreadFilter, access, jobRowsMax + 1);
 };
-
-const jobOf = (row: JobRow): Job => ({ ...row, kind: row.kind as JobKind });

@@ -1,11 +1,12 @@
 // Works on jobs in a periodic task, so one process at a time does. A group of rows is done before the next job has its turn. When the process
 // is killed, another one claims the task, and repeats the rows that have no stored result.
+import type { Job, JobRow } from '@svc/contract';
 import type { Logger } from 'pino';
 import { type Authorizer, unrestrictedAuthorizer } from '../../auth/authorization/authorizer.ts';
 import type { RunUsers } from '../../auth/sealed-users/run-users.ts';
 import type { User } from '../../auth/principal/caller.ts';
 import type { PeriodicTask } from '../../jobs/periodic-tasks.ts';
-import type { ClaimedJob, ItemOutcome, JobItem, JobStorage } from '../../storage/deployment/jobs.ts';
+import type { ClaimedJob, ItemOutcome, JobStorage } from '../../storage/deployment/jobs.ts';
 import { act, type ActingJob, type JobActionParts } from './job-actions.ts';
 import { userOfOwner } from './job-owner.ts';
 
@@ -74,8 +75,8 @@ const authorizerOf = (job: ClaimedJob, { authorizerFor, users }: JobTaskParts): 
 /** The outcomes of the rows, in their order; of the first ones only when the signal is aborted. */
 const workOn = async (
   { actions }: JobTaskParts,
-  job: ActingJob & { kind: string },
-  items: readonly JobItem[],
+  job: ActingJob & Pick<Job, 'kind'>,
+  items: readonly JobRow[],
   signal: AbortSignal,
 ): Promise<ItemOutcome[]> => {
   const outcomes = new Map<number, ItemOutcome>();
@@ -100,8 +101,8 @@ const workOn = async (
   return known.slice(0, end === -1 ? undefined : end).filter((outcome) => outcome !== undefined);
 };
 
-const byThread = (items: readonly JobItem[]): Map<string, JobItem[]> => {
-  const threads = new Map<string, JobItem[]>();
+const byThread = (items: readonly JobRow[]): Map<string, JobRow[]> => {
+  const threads = new Map<string, JobRow[]>();
   for (const item of items) threads.set(item.thread_id, [...(threads.get(item.thread_id) ?? []), item]);
   return threads;
 };

@@ -1,48 +1,21 @@
 // Jobs on many runs or threads, and their rows. A periodic task works on the jobs, so no row has a lease: one process at a time takes the next
 // rows of a job, and stores their results together with the counts. The sum of the counts is the position of the last row with a result.
+import type { Job, JobKind, JobRow } from '@svc/contract';
 import type { Database } from '../postgres/database.ts';
 import { compile, raw, type Sql, sql } from '../postgres/sql.ts';
 import { namedStatement, readStatement, statement } from '../postgres/statement.ts';
 
-export type JobResult = 'done' | 'failed' | 'skipped';
-
-export interface JobRow {
-  job_id: string;
-  kind: string;
-  state: 'preview' | 'running' | 'cancelling' | 'completed' | 'cancelled' | 'failed';
-  filter: Record<string, unknown> | null;
-  arguments: Record<string, unknown>;
-  total: number;
-  done: number;
-  failed: number;
-  skipped: number;
-  error: string | null;
-  created_at: string;
-  started_at: string | null;
-  ended_at: string | null;
-  expires_at: string;
-}
-
-/** One run or thread of a job. */
-export interface JobItem {
-  position: number;
-  thread_id: string;
-  run_id: string | null;
-  status: string;
-  created_at: string;
-  result: JobResult | null;
-  reason: string | null;
-}
+export type JobResult = NonNullable<JobRow['result']>;
 
 export interface NewJob {
-  kind: string;
+  kind: JobKind;
   owner: string;
   filter: Record<string, unknown> | null;
   arguments: Record<string, unknown>;
 }
 
 /** A job in progress, for the process that works on it. */
-export interface ClaimedJob extends Pick<JobRow, 'job_id' | 'kind' | 'state' | 'arguments'> {
+export interface ClaimedJob extends Pick<Job, 'job_id' | 'kind' | 'state' | 'arguments'> {
   owner: string;
   sealed_user: string | null;
   /** Rows with a result. */
@@ -55,7 +28,8 @@ export interface ItemOutcome {
   reason: string | null;
 }
 
-export const jobLimits = { rows: 100_000, previews: 10 };
+/** Previews of an owner. */
+const previewsMax = 10;
 
 const kept = { preview: `interval '1 hour'`, ended: `interval '7 days'` };
 const uniqueViolation = '23505';
@@ -73,18 +47,18 @@ export const statements = {
   // The oldest previews expire, so that a caller has few.
   expirePreviews: statement(`update jobs set expires_at = now() where job_id in (
         select job_id from jobs where owner = $1 and state = 'preview' and expires_at > now()
-        order by created_at desc, job_id desc offset ${jobLimits.previews - 1})`),
-  get: readStatement<JobRow>(`select ${columns} from jobs where job_id = $1 and owner = $2 and ${isKept}`),
-  list: readStatement<JobRow>(`select ${columns} from jobs where owner = $1 and ${isKept}
+        order by created_at desc, job_id desc offset ${previewsMax - 1})`),
+  get: readStatement<Job>(`select ${columns} from jobs where job_id = $1 and owner = $2 and ${isKept}`),
+  list: readStatement<Job>(`select ${columns} from jobs where owner = $1 and ${isKept}
       order by created_at desc, job_id desc limit $2 offset $3`),
-  items: readStatement<JobItem>(`select ${itemColumns} from job_rows
+  items: readStatement<JobRow>(`select ${itemColumns} from job_rows
       where job_id = $1 and position > $2 and ($3::text[] is null or result = any ($3)) order by position limit $4`),
   start:
-    statement<JobRow>(`update jobs set state = 'running', started_at = now(), turn_at = now(), sealed_user = $3, expires_at = now() + ${kept.ended}
+    statement<Job>(`update jobs set state = 'running', started_at = now(), turn_at = now(), sealed_user = $3, expires_at = now() + ${kept.ended}
       where job_id = $1 and owner = $2 and state = 'preview' and ${isKept} returning ${columns}`),
   // A preview is deleted soon.
   cancel:
-    statement<JobRow>(`update jobs set state = case when state = 'preview' then 'cancelled' else 'cancelling' end,
+    statement<Job>(`update jobs set state = case when state = 'preview' then 'cancelled' else 'cancelling' end,
         ended_at = case when state = 'preview' then now() end, expires_at = case when state = 'preview' then now() else expires_at end
       where job_id = $1 and owner = $2 and state in ('preview', 'running') and ${isKept} returning ${columns}`),
   // A job that no process can work on expires too.
@@ -132,18 +106,24 @@ export const statements = {
       select (select count(*)::integer from emptied) + (select count(*)::integer from gone) as deleted`),
 };
 
+/** How the rows of a preview are ordered, and how many it may have. */
+export interface Snapshot {
+  order: 'asc' | 'desc';
+  rowsMax: number;
+}
+
 /** Stores a job with the rows of `found`; no row when they are too many. */
 const creationOf = (
   { kind, owner, filter, arguments: given }: NewJob,
   found: Sql,
-  order: 'asc' | 'desc',
+  { order, rowsMax }: Snapshot,
 ): Sql =>
   sql`with found as materialized (${found}),
     made as (
       insert into jobs (kind, owner, filter, arguments, total, expires_at)
       select ${kind}::text, ${owner}::text, ${filter === null ? null : JSON.stringify(filter)}::jsonb, ${JSON.stringify(given)}::jsonb,
         (select count(*) from found), now() + ${raw(kept.preview)}
-      where (select count(*) from found) <= ${raw(String(jobLimits.rows))} returning ${raw(columns)}
+      where (select count(*) from found) <= ${rowsMax}::integer returning ${raw(columns)}
     ), stored as (
       insert into job_rows (job_id, position, thread_id, run_id, status, created_at)
       select m.job_id, row_number() over (order by f.created_at ${raw(order)}, f.thread_id ${raw(order)}, f.run_id ${raw(order)}),
@@ -160,34 +140,30 @@ export const jobStorage = (db: Database) => ({
     return (await db.query(statements.live, [kind, owner]))[0]?.job_id;
   },
 
-  /** Undefined when `found`, which reads one row more than the limit, has too many rows. */
-  async create(job: NewJob, found: Sql, order: 'asc' | 'desc'): Promise<JobRow | undefined> {
+  /** Undefined when `found`, which reads one row more than `rowsMax`, has too many rows. */
+  async create(job: NewJob, found: Sql, snapshot: Snapshot): Promise<Job | undefined> {
     await db.query(statements.expirePreviews, [job.owner]);
-    const { text, values } = compile(creationOf(job, found, order));
-    const [row] = await db.query<JobRow>({ text }, values);
+    const { text, values } = compile(creationOf(job, found, snapshot));
+    const [row] = await db.query<Job>({ text }, values);
     return row;
   },
 
-  async find(job_id: string, owner: string): Promise<JobRow | undefined> {
+  async find(job_id: string, owner: string): Promise<Job | undefined> {
     return (await db.query(statements.get, [job_id, owner]))[0];
   },
 
   /** Newest first. */
-  list: (owner: string, { limit, offset }: { limit: number; offset: number }): Promise<JobRow[]> =>
+  list: (owner: string, { limit, offset }: { limit: number; offset: number }): Promise<Job[]> =>
     db.query(statements.list, [owner, limit, offset]),
 
   /** The rows behind a position. */
   listItems: (
     job_id: string,
     { after, result, limit }: { after: number; result?: readonly JobResult[] | undefined; limit: number },
-  ): Promise<JobItem[]> => db.query(statements.items, [job_id, after, result ?? null, limit]),
+  ): Promise<JobRow[]> => db.query(statements.items, [job_id, after, result ?? null, limit]),
 
   /** `live`: the owner has another job of the kind in progress. Undefined when there is no such preview. */
-  async start(
-    job_id: string,
-    owner: string,
-    sealed_user: string | null,
-  ): Promise<JobRow | 'live' | undefined> {
+  async start(job_id: string, owner: string, sealed_user: string | null): Promise<Job | 'live' | undefined> {
     try {
       return (await db.query(statements.start, [job_id, owner, sealed_user]))[0];
     } catch (error) {
@@ -197,7 +173,7 @@ export const jobStorage = (db: Database) => ({
   },
 
   /** Undefined when there is no such job, or when it has ended. */
-  async cancel(job_id: string, owner: string): Promise<JobRow | undefined> {
+  async cancel(job_id: string, owner: string): Promise<Job | undefined> {
     return (await db.query(statements.cancel, [job_id, owner]))[0];
   },
 
